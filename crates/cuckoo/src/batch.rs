@@ -6,6 +6,7 @@ use tamis_sync::{BATCH, Kernel, SimdLevel};
 
 use crate::bucket::Shape;
 use crate::geometry::Geometry;
+use crate::growth::plan::Plan;
 use crate::place::{Class, GOLDEN};
 
 /// The classes of a batch of items, with one array per field of [`Class`].
@@ -26,6 +27,12 @@ impl<const ITEMS: usize> Classes<ITEMS> {
     #[inline]
     pub(crate) fn spread(&mut self, hashes: &[u64; ITEMS], geometry: Geometry, simd: SimdLevel) {
         simd.run(Spread { classes: self, hashes, geometry });
+    }
+
+    /// Computes the classes of these hashes in a filter that grows.
+    #[inline]
+    pub(crate) fn spread_grown(&mut self, hashes: &[u64; ITEMS], plan: Plan, simd: SimdLevel) {
+        simd.run(SpreadGrown { classes: self, hashes, plan });
     }
 
     /// Returns the class of an item.
@@ -93,20 +100,58 @@ impl<const ITEMS: usize> Spread<'_, ITEMS> {
     /// of buckets.
     #[inline(always)]
     fn by(self, range: impl Fn(u64, u64) -> u64) {
-        let Self {
-            classes: Classes { fingerprints, buckets: [ones, others], keys },
-            hashes,
-            geometry,
-        } = self;
-        let (buckets, width) = (geometry.buckets(), geometry.shape().width());
-        for item in 0..ITEMS {
-            // The fingerprint and the first bucket, from independent bits of the hash.
-            let pattern = split::pattern(hashes[item]);
+        let Self { classes, hashes, geometry } = self;
+        let width = geometry.shape().width();
+        let fingerprint = |hash| {
+            let pattern = split::pattern(hash);
             // The same as `split::fingerprint`, for `2^width - 1` values: with `pattern · 2^width =
             // a · 2^64 + b`, the quotient of `pattern · (2^width - 1)` is `a`, or one less if `b <
             // pattern`.
             let borrow = u64::from(pattern << width < pattern);
-            let fingerprint = (pattern >> (64 - width)) - borrow + 1;
+            (pattern >> (64 - width)) - borrow + 1
+        };
+        classes.compute(hashes, geometry.buckets(), fingerprint, range);
+    }
+}
+
+/// The loop that computes the classes of a batch of hashes in a filter that grows.
+struct SpreadGrown<'a, const ITEMS: usize> {
+    classes: &'a mut Classes<ITEMS>,
+    hashes: &'a [u64; ITEMS],
+    plan: Plan,
+}
+
+impl<const ITEMS: usize> Kernel for SpreadGrown<'_, ITEMS> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { classes, hashes, plan } = self;
+        let fingerprint = |hash| plan.fingerprint(hash);
+        // As in `Spread`.
+        if plan.buckets <= u64::from(u32::MAX) {
+            let range = |hash, n| narrow_range(hash, n as u32);
+            classes.compute(hashes, plan.buckets, fingerprint, range);
+        } else {
+            classes.compute(hashes, plan.buckets, fingerprint, fastrange);
+        }
+    }
+}
+
+impl<const ITEMS: usize> Classes<ITEMS> {
+    /// Computes the class of each hash. `range` maps 64 bits to a number below its second argument.
+    #[inline(always)]
+    fn compute(
+        &mut self,
+        hashes: &[u64; ITEMS],
+        buckets: u64,
+        fingerprint: impl Fn(u64) -> u64,
+        range: impl Fn(u64, u64) -> u64,
+    ) {
+        let Self { fingerprints, buckets: [ones, others], keys } = self;
+        for item in 0..ITEMS {
+            // The fingerprint and the first bucket, from independent bits of the hash.
+            let fingerprint = fingerprint(hashes[item]);
             let one = range(hashes[item], buckets);
             // The second bucket, as `alternate` computes it: `(sum - one) mod buckets`.
             let sum = 2 * range(fingerprint.wrapping_mul(GOLDEN), buckets / 2) + 1;
@@ -153,6 +198,43 @@ impl<const ITEMS: usize> Kernel for Compare<'_, ITEMS> {
     }
 }
 
+/// Returns for each item whether one of its buckets holds what a slot of it would: `held`, by bucket
+/// and item. Both buckets have the shape.
+#[inline]
+pub(crate) fn find_held<const ITEMS: usize>(
+    held: &[[u64; ITEMS]; 2],
+    words: &Words<ITEMS>,
+    shape: Shape,
+    simd: SimdLevel,
+) -> [[bool; ITEMS]; 2] {
+    simd.run(CompareHeld { held, words, shape })
+}
+
+/// The loop of [`find_held`].
+struct CompareHeld<'a, const ITEMS: usize> {
+    held: &'a [[u64; ITEMS]; 2],
+    words: &'a Words<ITEMS>,
+    shape: Shape,
+}
+
+impl<const ITEMS: usize> Kernel for CompareHeld<'_, ITEMS> {
+    type Output = [[bool; ITEMS]; 2];
+
+    #[inline(always)]
+    fn run(self) -> [[bool; ITEMS]; 2] {
+        let Self { held, words, shape } = self;
+        let mut found = [[false; ITEMS]; 2];
+        for (which, found) in found.iter_mut().enumerate() {
+            let (first, second) = (&words.first[which], &words.second[which]);
+            for (item, found) in found.iter_mut().enumerate() {
+                // No branch: the loop must vectorize.
+                *found = shape.marks_of(first[item], second[item], held[which][item]) != 0;
+            }
+        }
+        found
+    }
+}
+
 /// The loop that compares the fingerprints of a batch with the slots of their buckets of 128 bits.
 /// It computes `Shape::contains` on halves, since vectors have no numbers of 128 bits.
 struct ComparePairs<'a, const ITEMS: usize> {
@@ -167,25 +249,11 @@ impl<const ITEMS: usize> Kernel for ComparePairs<'_, ITEMS> {
     #[inline(always)]
     fn run(self) -> [bool; ITEMS] {
         let Self { classes, words, shape } = self;
-        let ([lows, upper_lows], [highs, upper_highs]) =
-            (shape.lows_of_halves(), shape.highs_of_halves());
-        let below = shape.bits_below_border();
         let mut found = [false; ITEMS];
         for (item, found) in found.iter_mut().enumerate() {
-            // The fingerprint in every slot. The upper half begins with the rest of the slot that
-            // crosses the border.
-            let fingerprint = classes.fingerprints[item];
-            let pattern = lows.wrapping_mul(fingerprint);
-            let upper_pattern = upper_lows.wrapping_mul(fingerprint) | fingerprint >> below;
             let marks = |which: usize| {
-                let slots = words.first[which][item] ^ pattern;
-                let upper = words.second[which][item] ^ upper_pattern;
-                // The subtraction of the lower halves borrows from the upper ones.
-                let borrow = u64::from(slots < lows);
-                let marks = slots.wrapping_sub(lows) & !slots & highs;
-                let upper_marks =
-                    upper.wrapping_sub(upper_lows).wrapping_sub(borrow) & !upper & upper_highs;
-                marks | upper_marks
+                let (first, second) = (words.first[which][item], words.second[which][item]);
+                shape.marks_of(first, second, classes.fingerprints[item])
             };
             // No branch: the loop must vectorize.
             *found = marks(0) | marks(1) != 0;

@@ -224,6 +224,13 @@ impl Shape {
         self.first(self.marks(bucket ^ self.in_every_slot(held)))
     }
 
+    /// Returns the bit offset of the first empty slot.
+    #[inline(always)]
+    pub(crate) const fn first_empty(self, bucket: u128) -> Option<u32> {
+        // As `find` of 0, without the multiplication.
+        self.first(self.marks(bucket))
+    }
+
     /// Counts the slots that hold the fingerprint.
     #[inline]
     pub(crate) const fn count(self, bucket: u128, fingerprint: u64) -> u32 {
@@ -263,6 +270,27 @@ impl Shape {
         // The same in 64 bits: the compiler does not omit the upper half everywhere.
         let (bucket, lows, highs) = (bucket as u64, self.lows[0], self.highs() as u64);
         (bucket.wrapping_sub(lows) & !bucket & highs) as u128
+    }
+
+    /// Returns a number that is not 0 if a slot of a bucket, given in halves, holds the fingerprint:
+    /// [`contains`](Self::contains) for vectors, which have no numbers of 128 bits.
+    #[inline(always)]
+    pub(crate) const fn marks_of(self, first: u64, second: u64, fingerprint: u64) -> u64 {
+        let ([lows, upper_lows], [highs, upper_highs]) =
+            (self.lows_of_halves(), self.highs_of_halves());
+        // The fingerprint in every slot. The upper half begins with the rest of the slot that
+        // crosses the border.
+        let slots = first ^ lows.wrapping_mul(fingerprint);
+        let marks = slots.wrapping_sub(lows) & !slots & highs;
+        if !self.is_pair() {
+            return marks;
+        }
+        let in_upper =
+            upper_lows.wrapping_mul(fingerprint) | fingerprint >> self.bits_below_border();
+        let upper = second ^ in_upper;
+        // The subtraction of the lower halves borrows from the upper ones.
+        let borrow = (slots < lows) as u64;
+        marks | upper.wrapping_sub(upper_lows).wrapping_sub(borrow) & !upper & upper_highs
     }
 
     /// Returns the highest bit of every slot that is zero, exactly.

@@ -6,6 +6,7 @@ use core::fmt;
 use tamis_core::BuildError;
 
 use crate::geometry::Geometry;
+use crate::growth::plan::Plan;
 use crate::shared::Shared;
 
 /// The false-positive rate of a filter for which none is given.
@@ -79,6 +80,7 @@ pub trait Buildable: sealed::Sealed {
 #[must_use = "a builder does nothing until it builds"]
 pub struct Builder<F: Buildable> {
     capacity: Option<usize>,
+    max_capacity: Option<usize>,
     rate: Option<f64>,
     buckets: Option<u64>,
     slots: Option<u32>,
@@ -107,6 +109,7 @@ impl<F: Buildable> Builder<F> {
     pub fn new(hasher: F::Hasher) -> Self {
         Self {
             capacity: None,
+            max_capacity: None,
             rate: None,
             buckets: None,
             slots: None,
@@ -130,6 +133,33 @@ impl<F: Buildable> Builder<F> {
     /// ```
     pub fn capacity(mut self, items: usize) -> Self {
         self.capacity = Some(items);
+        self
+    }
+
+    /// Sets the number of distinct items up to which the filter grows and keeps its rate. Without it,
+    /// or if it is not above the [`capacity`](Self::capacity), the filter does not grow.
+    ///
+    /// The filter starts with the memory for its capacity, at least 8 KiB, and grows with its items,
+    /// in place. Each doubling of the bound takes one bit more per item, until the filter has grown
+    /// accordingly; meanwhile the rate is lower.
+    ///
+    /// Memory is reserved for the bound, and taken when it is needed (on Linux with feature `std`;
+    /// elsewhere the allocator decides). If the system does not have it, `build` returns an error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::{CuckooFilter, Filter};
+    /// let filter = CuckooFilter::<u64>::builder().capacity(1000).max_capacity(1_000_000).build()?;
+    /// assert!(filter.size_in_bytes() < 20_000);
+    /// filter.try_extend(0..100_000)?;
+    /// assert_eq!((filter.len(), filter.capacity()), (100_000, 1_000_000));
+    /// assert!(filter.size_in_bytes() < 400_000);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn max_capacity(mut self, items: usize) -> Self {
+        self.max_capacity = Some(items);
         self
     }
 
@@ -236,8 +266,8 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn hasher<S>(self, hasher: S) -> Builder<F::WithHasher<S>> {
-        let Self { capacity, rate, buckets, slots, fingerprint_bits, like, .. } = self;
-        Builder { capacity, rate, buckets, slots, fingerprint_bits, like, hasher }
+        let Self { capacity, max_capacity, rate, buckets, slots, fingerprint_bits, like, .. } = self;
+        Builder { capacity, max_capacity, rate, buckets, slots, fingerprint_bits, like, hasher }
     }
 
     /// Returns the sizes that the filter would have, without building it.
@@ -261,7 +291,13 @@ impl<F: Buildable> Builder<F> {
         match (self.capacity, self.rate, sizes, self.like) {
             (_, None, (None, None, None), Some(geometry)) => geometry.supported(),
             (Some(items), rate, (None, None, None), None) => {
-                Geometry::for_items(items as u64, rate.unwrap_or(DEFAULT_RATE))
+                let (items, rate) = (items as u64, rate.unwrap_or(DEFAULT_RATE));
+                match self.max_capacity {
+                    Some(most) if most as u64 > items => {
+                        Plan::new(items, most as u64, rate).map(Geometry::growing)
+                    }
+                    _ => Geometry::for_items(items, rate),
+                }
             }
             (None, None, (Some(buckets), Some(slots), Some(bits)), None) => {
                 Geometry::for_buckets(buckets, slots, bits)
@@ -289,7 +325,7 @@ impl<F: Buildable> Builder<F> {
     /// ```
     pub fn build(self) -> Result<F, BuildError> {
         let geometry = self.geometry()?;
-        let capacity = self.capacity.unwrap_or_else(|| geometry.capacity());
+        let capacity = self.max_capacity.max(self.capacity).unwrap_or_else(|| geometry.capacity());
         Shared::new(geometry, capacity.max(1), self.hasher).map(F::from_shared)
     }
 }
@@ -326,6 +362,7 @@ impl<F: Buildable> fmt::Debug for Builder<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("capacity", &self.capacity)
+            .field("max_capacity", &self.max_capacity)
             .field("false_positive_rate", &self.rate)
             .field("buckets", &self.buckets)
             .field("slots", &self.slots)

@@ -11,8 +11,8 @@ impl Readable for Buckets<'_> {
         self.geometry().buckets()
     }
 
-    fn read(&self, bucket: u64, _fingerprint: u64) -> Contents {
-        let shape = self.geometry().shape();
+    fn read(&self, bucket: u64, _fingerprint: u64) -> Contents<'_> {
+        let shape = self.shape();
         Contents { value: self.peek(bucket), shape, level: 0, low: 0 }
     }
 

@@ -43,7 +43,7 @@ macro_rules! filters {
             }
 
             fn size_in_bytes(&self) -> u64 {
-                self.shared.geometry().size_in_bytes()
+                self.shared.size_in_bytes()
             }
 
             fn figures(&self) -> Figures {

@@ -4,11 +4,12 @@
 use core::fmt;
 
 use tamis_core::BuildError;
-use tamis_sync::{LINE_BITS, LINE_BYTES};
+use tamis_sync::{LINE_BITS, LINE_BYTES, PairAccess};
 
 use crate::bucket::{Shape, shapes};
-use crate::place::Class;
-use crate::{nesting, sizing};
+use crate::growth::plan::Plan;
+use crate::place::{self, Class};
+use crate::sizing;
 
 /// The highest number of buckets. The number of their bits still fits in 64 bits.
 pub(crate) const MAX_BUCKETS: u64 = 1 << 56;
@@ -43,8 +44,9 @@ const MAX_PARTS: u64 = 1 << 6;
 pub struct Geometry {
     buckets: u64,
     shape: Shape,
-    /// How often the buckets were doubled, in a slice of a filter that grows: see
-    /// [`nesting`](crate::nesting).
+    /// The bits of a fingerprint. In a filter that grows, a slot holds fewer of them each time.
+    width: u32,
+    /// The highest number of doublings, 0 if the filter does not grow.
     doublings: u32,
 }
 
@@ -83,7 +85,8 @@ impl Geometry {
 
     /// Returns the geometry, or an error if this processor does not support the shape.
     pub(crate) fn supported(self) -> Result<Self, BuildError> {
-        if shapes().any(|supported| supported.is(self.shape)) {
+        let grows = self.doublings != 0 && (!self.shape.is_pair() || PairAccess::detect().is_some());
+        if grows || self.doublings == 0 && shapes().any(|supported| supported.is(self.shape)) {
             return Ok(self);
         }
         let (slots, fingerprint_bits) = (self.slots(), self.fingerprint_bits());
@@ -115,33 +118,55 @@ impl Geometry {
 
     /// Returns the geometry with the given number of buckets, which must be even, and a shape.
     pub(crate) const fn of(buckets: u64, shape: Shape) -> Result<Self, BuildError> {
-        Self::doubled(buckets, shape, 0)
-    }
-
-    /// Returns the geometry of a slice with the given number of buckets, the result of this
-    /// many doublings.
-    pub(crate) const fn doubled(
-        buckets: u64,
-        shape: Shape,
-        doublings: u32,
-    ) -> Result<Self, BuildError> {
         if buckets > MAX_BUCKETS {
             Err(BuildError::TooLarge)
         } else {
-            Ok(Self { buckets, shape, doublings })
+            Ok(Self { buckets, shape, width: shape.width(), doublings: 0 })
         }
+    }
+
+    /// Returns the geometry of a filter with this plan, which grows.
+    pub(crate) fn growing(plan: Plan) -> Self {
+        let Plan { buckets, width, doublings, .. } = plan;
+        Self { buckets, shape: plan.shape(0), width, doublings }
+    }
+
+    /// Returns the plan of a filter that grows.
+    pub(crate) const fn plan(&self) -> Option<Plan> {
+        let Self { buckets, shape, width, doublings } = *self;
+        if doublings == 0 {
+            return None;
+        }
+        Some(Plan { buckets, width, doublings, paired: shape.is_pair() })
     }
 
     /// Returns the class of a fingerprint in this bucket.
     #[inline]
     pub(crate) const fn class(&self, fingerprint: u64, bucket: u64) -> Class {
-        Class { fingerprint, buckets: [bucket, self.alternate(fingerprint, bucket)] }
+        Class::of(fingerprint, bucket, self.buckets)
     }
 
     /// Returns the other bucket of a fingerprint in this bucket.
     #[inline]
     pub(crate) const fn alternate(&self, fingerprint: u64, bucket: u64) -> u64 {
-        nesting::alternate(fingerprint, bucket, self.buckets, self.doublings)
+        place::alternate(fingerprint, bucket, self.buckets)
+    }
+
+    /// Returns the highest number of doublings of a filter that grows, or 0.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis::CuckooFilter;
+    /// let builder = CuckooFilter::<str>::builder().capacity(10_000);
+    /// assert_eq!(builder.geometry()?.doublings(), 0);
+    /// assert_eq!(builder.max_capacity(1_000_000).geometry()?.doublings(), 7);
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[must_use]
+    pub const fn doublings(&self) -> u32 {
+        self.doublings
     }
 
     /// Returns the number of buckets, which is even.
@@ -189,7 +214,7 @@ impl Geometry {
     /// ```
     #[must_use]
     pub const fn fingerprint_bits(&self) -> u32 {
-        self.shape.width()
+        self.width
     }
 
     /// Returns the number of bits of all buckets. A bucket has 32, 64 or 128 bits: the least that
@@ -224,6 +249,9 @@ impl Geometry {
     /// ```
     #[must_use]
     pub const fn size_in_bytes(&self) -> u64 {
+        if let Some(plan) = self.plan() {
+            return plan.size_in_bytes() + self.parts() * LINE_BYTES as u64;
+        }
         (self.lines() + 2 * self.stripes() + self.parts()) * LINE_BYTES as u64
     }
 
@@ -241,7 +269,11 @@ impl Geometry {
     /// ```
     #[must_use]
     pub fn capacity(&self) -> usize {
-        usize::try_from(sizing::capacity(self.buckets, self.shape)).unwrap_or(usize::MAX)
+        let items = self.plan().map_or_else(
+            || sizing::capacity(self.buckets, self.shape),
+            |plan| plan.capacity(),
+        );
+        usize::try_from(items).unwrap_or(usize::MAX)
     }
 
     /// Returns the expected false-positive rate with `items` distinct items, even if that number
@@ -263,7 +295,10 @@ impl Geometry {
     /// ```
     #[must_use]
     pub fn false_positive_rate_at(&self, items: usize) -> f64 {
-        sizing::rate(self.buckets, self.shape, items as u64)
+        self.plan().map_or_else(
+            || sizing::rate(self.buckets, self.shape, items as u64),
+            |plan| plan.rate_at(items as u64),
+        )
     }
 
     /// Returns the shape of the buckets.
@@ -308,6 +343,7 @@ impl fmt::Debug for Geometry {
             .field("buckets", &self.buckets())
             .field("slots", &self.slots())
             .field("fingerprint_bits", &self.fingerprint_bits())
+            .field("doublings", &self.doublings())
             .finish()
     }
 }

@@ -124,24 +124,17 @@ mod error;
 mod evict;
 mod filter;
 mod geometry;
-mod growing;
 pub mod growth;
 mod line_len;
 mod many;
 mod multiset;
-mod nesting;
 mod occupancy;
 mod once;
 mod place;
-mod plan;
 pub mod raw;
-mod scalable;
-mod scalable_builder;
-mod scalable_traits;
 mod search;
 mod shared;
 mod sizing;
-mod slices;
 mod table;
 mod traits;
 mod unpaired;
@@ -154,8 +147,6 @@ pub use crate::error::{InsertError, MergeError};
 pub use crate::geometry::Geometry;
 pub use crate::multiset::CuckooFilter;
 pub use crate::once::OnceCuckooFilter;
-pub use crate::scalable::ScalableCuckooFilter;
-pub use crate::scalable_builder::ScalableBuilder;
 pub use tamis_core::{
     AsItem, BuildError, ByHash, DynFilter, Figures, Filter, Frozen, Hashed, HashedCopies,
     HashedRefresh, OnceFilter, Sampled, Verdict, WithRate,

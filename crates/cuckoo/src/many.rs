@@ -12,6 +12,8 @@ use crate::batch::Classes;
 use crate::bucket::with_known_shape;
 use crate::error::InsertError;
 use crate::evict;
+use crate::growth::many as growth;
+use crate::growth::many::Counted;
 use crate::shared::Shared;
 use crate::table::{BatchRead, Table};
 
@@ -151,6 +153,9 @@ impl<T: ?Sized, S> Shared<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
+        if let Some(table) = self.table.grown() {
+            return run_batches(growth::Contains::new(table), hashes, on_result);
+        }
         run_batches(Contains { table: &self.table, read: BatchRead::NONE }, hashes, on_result);
     }
 
@@ -160,6 +165,9 @@ impl<T: ?Sized, S> Shared<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, Result<(), InsertError>),
     ) {
+        if let Some(table) = self.table.grown() {
+            return run_batches(growth::Insert(Counted { table, len: &self.len }), hashes, on_result);
+        }
         run_batches(Insert(self), hashes, on_result);
     }
 
@@ -169,6 +177,9 @@ impl<T: ?Sized, S> Shared<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, Result<bool, InsertError>),
     ) {
+        if let Some(table) = self.table.grown() {
+            return run_batches(growth::InsertOnce(Counted { table, len: &self.len }), hashes, on_result);
+        }
         run_batches(InsertOnce(self), hashes, on_result);
     }
 
@@ -178,6 +189,9 @@ impl<T: ?Sized, S> Shared<T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
+        if let Some(table) = self.table.grown() {
+            return run_batches(growth::Remove(Counted { table, len: &self.len }), hashes, on_result);
+        }
         run_batches(Remove(self), hashes, on_result);
     }
 

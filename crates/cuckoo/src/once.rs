@@ -526,7 +526,7 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// ```
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
-        self.geometry().size_in_bytes()
+        self.shared.size_in_bytes()
     }
 
     /// Returns the sizes of the filter, which determine the fingerprint and the buckets of every

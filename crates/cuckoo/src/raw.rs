@@ -74,7 +74,7 @@ use crate::line_len::checked_len_of_line;
 use crate::shared::{self, Shared};
 use crate::table::{self, Table};
 
-pub mod scalable;
+pub mod growing;
 
 /// The error of [`from_lines`] and [`frozen_from_lines`].
 ///
@@ -264,7 +264,9 @@ fn make<F: Buildable>(
     len: u64,
     access: Option<PairAccess>,
 ) -> Result<F, LinesError> {
-    let (expected, found) = (geometry.lines(), lines.len() as u64);
+    // A filter that grows has lines of another kind.
+    let expected = if geometry.doublings() == 0 { geometry.lines() } else { 0 };
+    let found = lines.len() as u64;
     if expected != found {
         return Err(LinesError::Count { expected, found });
     }
@@ -302,6 +304,7 @@ where
 #[must_use]
 pub fn read_line<F: Buildable>(filter: &F, line: u64) -> [u64; LINE_WORDS] {
     let table = &filter.shared().table;
+    assert!(table.grown().is_none(), "the filter grows: `growing` has its lines");
     let lines = table.geometry().lines();
     assert!(line < lines, "line {line} is out of bounds: the filter has {lines} lines");
     table.line(line as usize)
@@ -330,7 +333,9 @@ pub fn read_line<F: Buildable>(filter: &F, line: u64) -> [u64; LINE_WORDS] {
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 pub fn try_copy_lines<F: Buildable>(filter: &F) -> Result<(Lines, u64), AllocError> {
-    filter.shared().table.copy_lines()
+    let table = &filter.shared().table;
+    assert!(table.grown().is_none(), "the filter grows: `growing` has its lines");
+    table.copy_lines()
 }
 
 /// Begins a pass over the lines of a filter in use: a way to read all of it without a copy, as long
@@ -355,7 +360,9 @@ pub fn try_copy_lines<F: Buildable>(filter: &F) -> Result<(Lines, u64), AllocErr
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 pub fn pass<F: Buildable>(filter: &F) -> Pass<'_> {
-    Pass(filter.shared().table.pass())
+    let table = &filter.shared().table;
+    assert!(table.grown().is_none(), "the filter grows: `growing` has its lines");
+    Pass(table.pass())
 }
 
 /// A pass over the lines of a filter in use. [`pass`] begins it.

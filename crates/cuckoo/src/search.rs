@@ -87,7 +87,7 @@ pub(crate) trait Readable {
     fn len(&self) -> u64;
 
     /// Returns the contents of a fingerprint's bucket.
-    fn read(&self, bucket: u64, fingerprint: u64) -> Contents;
+    fn read(&self, bucket: u64, fingerprint: u64) -> Contents<'_>;
 
     /// Returns the other bucket of a fingerprint.
     fn alternate(&self, fingerprint: u64, bucket: u64) -> u64;
@@ -137,7 +137,7 @@ impl Search {
         // relocate.
         for bucket in class.buckets {
             let node = self.push(Node::new(bucket, class.fingerprint, ROOT));
-            if table.read(bucket, class.fingerprint).has_room() {
+            if table.read(bucket, class.fingerprint).first_empty().is_some() {
                 return Some(node);
             }
         }
@@ -149,7 +149,7 @@ impl Search {
             let bucket = node.bucket;
             for fingerprint in table.read(bucket, node.fingerprint()).fingerprints() {
                 let to = table.alternate(fingerprint, bucket);
-                let found = table.read(to, fingerprint).has_room();
+                let found = table.read(to, fingerprint).first_empty().is_some();
                 if !found && self.nodes.len() >= most {
                     // The budget is spent, so this bucket is not expanded. But the other buckets at
                     // the border are still read.

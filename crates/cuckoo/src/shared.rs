@@ -12,6 +12,8 @@ use tamis_sync::{AllocError, Counter, out_of_memory};
 use crate::bucket::{Shape, with_known_shape};
 use crate::error::{InsertError, MergeError};
 use crate::geometry::Geometry;
+use crate::growth::many::Counted;
+use crate::growth::table as growth;
 use crate::table::Table;
 use crate::{evict, occupancy, sizing};
 
@@ -35,14 +37,23 @@ pub struct Shared<T: ?Sized, S> {
 /// MEASURED: a query executes 84 instructions, instead of 104 where all shapes share the inlined
 /// function (any machine: counted by callgrind on x86-64 with AVX2).
 macro_rules! of_a_hash {
-    ($name:ident -> $answer:ty, |$buckets:ident, $class:ident| $run:expr) => {
-        of_a_hash! { $name -> $answer, |$buckets, $class| $run, others: $run }
+    ($name:ident($len:ident) -> $answer:ty, |$buckets:ident, $class:ident| $run:expr,
+        grown: |$grown:ident| $grown_run:expr) => {
+        of_a_hash! {
+            $name($len) -> $answer, |$buckets, $class| $run, others: $run,
+            grown: |$grown| $grown_run
+        }
     };
-    ($name:ident -> $answer:ty, |$buckets:ident, $class:ident| $run:expr, others: $others:expr) => {
+    ($name:ident($len:ident) -> $answer:ty, |$buckets:ident, $class:ident| $run:expr,
+        others: $others:expr, grown: |$grown:ident| $grown_run:expr) => {
         #[inline(always)]
-        fn $name(table: &Table, hash: u64) -> $answer {
+        fn $name(table: &Table, $len: &Counter, hash: u64) -> $answer {
             #[inline(never)]
-            fn other_shapes(table: &Table, hash: u64) -> $answer {
+            fn other_shapes(table: &Table, $len: &Counter, hash: u64) -> $answer {
+                if let Some(table) = table.grown() {
+                    let ($grown, $class) = (Counted { table, len: $len }, table.plan.class(hash));
+                    return $grown_run;
+                }
                 with_known_shape!(table.geometry().shape(), shape => {
                     let $buckets = table.buckets_of(shape);
                     let $class = $buckets.class(hash);
@@ -50,7 +61,7 @@ macro_rules! of_a_hash {
                 })
             }
             if !table.geometry().shape().is(Shape::DEFAULT) {
-                return other_shapes(table, hash);
+                return other_shapes(table, $len, hash);
             }
             let $buckets = table.buckets_of(Shape::DEFAULT);
             let $class = $buckets.class(hash);
@@ -64,13 +75,38 @@ of_a_hash! {
     // `contains_in_any` for all shapes, the compiler no longer inlines a query of the default
     // shape, and it executes 91 instructions instead of 84 (any machine: counted by callgrind on
     // x86-64 with AVX2).
-    contains -> bool, |buckets, class| buckets.contains(class), others: buckets.contains_in_any(class)
+    contains(_len) -> bool, |buckets, class| buckets.contains(class),
+    others: buckets.contains_in_any(class),
+    grown: |filter| filter.table.contains(class)
 }
-of_a_hash! { insert -> Result<(), InsertError>, |buckets, class| evict::insert(buckets, class) }
 of_a_hash! {
-    insert_once -> Result<bool, InsertError>, |buckets, class| evict::insert_once(buckets, class)
+    insert(len) -> Result<(), InsertError>, |buckets, class| {
+        evict::insert(buckets, class)?;
+        len.add(1);
+        Ok(())
+    },
+    grown: |filter| filter.insert(class)
 }
-of_a_hash! { remove -> bool, |buckets, class| buckets.lock_stripe(class).remove() }
+of_a_hash! {
+    insert_once(len) -> Result<bool, InsertError>, |buckets, class| {
+        let new = evict::insert_once(buckets, class)?;
+        if new {
+            len.add(1);
+        }
+        Ok(new)
+    },
+    grown: |filter| filter.insert_once(class)
+}
+of_a_hash! {
+    remove(len) -> bool, |buckets, class| {
+        let removed = buckets.lock_stripe(class).remove();
+        if removed {
+            len.subtract(1);
+        }
+        removed
+    },
+    grown: |filter| filter.remove(class)
+}
 
 impl<T: ?Sized, S> Shared<T, S> {
     /// Allocates an empty filter.
@@ -105,42 +141,38 @@ impl<T: ?Sized, S> Shared<T, S> {
 
     #[inline]
     pub(crate) fn insert(&self, hash: u64) -> Result<(), InsertError> {
-        insert(&self.table, hash)?;
-        self.len.add(1);
-        Ok(())
+        insert(&self.table, &self.len, hash)
     }
 
     #[inline]
     pub(crate) fn insert_once(&self, hash: u64) -> Result<bool, InsertError> {
-        let new = insert_once(&self.table, hash)?;
-        if new {
-            self.len.add(1);
-        }
-        Ok(new)
+        insert_once(&self.table, &self.len, hash)
     }
 
     #[inline(always)]
     pub(crate) fn contains(&self, hash: u64) -> bool {
-        contains(&self.table, hash)
+        contains(&self.table, &self.len, hash)
     }
 
     #[inline]
     pub(crate) fn remove(&self, hash: u64) -> bool {
-        let removed = remove(&self.table, hash);
-        if removed {
-            self.len.subtract(1);
-        }
-        removed
+        remove(&self.table, &self.len, hash)
     }
 
     #[inline]
     pub(crate) fn count(&self, hash: u64) -> u32 {
+        if let Some(table) = self.table.grown() {
+            return table.lock_stripe(table.plan.class(hash)).count();
+        }
         let buckets = self.table.buckets();
         buckets.lock_stripe(buckets.class(hash)).count()
     }
 
     #[inline]
     pub(crate) fn prefetch(&self, hash: u64) {
+        if let Some(table) = self.table.grown() {
+            return table.prefetch(table.plan.class(hash), table.pointer());
+        }
         let buckets = self.table.buckets();
         buckets.prefetch(buckets.class(hash));
     }
@@ -174,7 +206,13 @@ impl<T: ?Sized, S> Shared<T, S> {
     }
 
     pub(crate) fn load_factor(&self) -> f64 {
-        self.len() as f64 / self.geometry().all_slots() as f64
+        let slots = self.table.grown().map_or_else(|| self.geometry().all_slots(), growth::Table::slots);
+        self.len() as f64 / slots as f64
+    }
+
+    pub(crate) fn size_in_bytes(&self) -> u64 {
+        let sizes = || self.geometry().size_in_bytes();
+        self.table.grown().map_or_else(sizes, |table| table.size_in_bytes() + self.len.size_in_bytes())
     }
 
     pub(crate) fn saturation(&self) -> f64 {
@@ -191,7 +229,13 @@ impl<T: ?Sized, S> Shared<T, S> {
         let hasher = self.hasher.clone();
         let mut count = Counter::zeroed(self.geometry().parts())?;
         // The copied buckets give the count: other threads may insert during the copy.
-        let (table, len) = self.table.copy()?;
+        let (table, len) = match self.table.grown() {
+            Some(grown) => {
+                let (copy, len) = grown.copy()?;
+                (Table::of_grown(copy)?, len)
+            }
+            None => self.table.copy()?,
+        };
         count.set(len);
         Ok(Self { table, len: count, capacity: self.capacity, hasher, item: PhantomData })
     }
@@ -221,6 +265,12 @@ impl<T: ?Sized, S> Shared<T, S> {
         }
         let alloc_error = |error: AllocError| MergeError::Alloc { bytes: bytes(error) };
         let mut merged = a.try_snapshot().map_err(alloc_error)?;
+        merged.capacity = a.capacity.saturating_add(b.capacity).min(geometry.capacity());
+        if let (Some(table), Some(from)) = (merged.table.grown(), b.table.grown()) {
+            let into = Counted { table, len: &merged.len };
+            into.insert_all(&from.copy().map_err(alloc_error)?.0, once).map_err(MergeError::Insert)?;
+            return Ok(merged);
+        }
         // Copy `b` too: in `b` itself, a copy in relocation could be read twice.
         let (other, _) = b.table.copy().map_err(alloc_error)?;
         // A fingerprint and its bucket determine the class, so `b`'s copies can be inserted without
@@ -237,7 +287,6 @@ impl<T: ?Sized, S> Shared<T, S> {
             }
         }
         merged.len.set(merged.table.len());
-        merged.capacity = a.capacity.saturating_add(b.capacity).min(geometry.capacity());
         Ok(merged)
     }
 
@@ -248,7 +297,8 @@ impl<T: ?Sized, S> Shared<T, S> {
 
     /// Reads all buckets, or at least this number of them. The number of copies is exact.
     pub(crate) fn figures(&self, buckets: Option<u64>) -> Figures {
-        let step = |buckets: u64| (self.geometry().buckets() / buckets.max(1)).max(1);
+        let all = self.table.grown().map_or_else(|| self.geometry().buckets(), growth::Table::places);
+        let step = |buckets: u64| (all / buckets.max(1)).max(1);
         let [items, fill, saturation] =
             [self.len() as f64, self.load_factor(), self.saturation()].map(Sampled::exact);
         Figures::new(items, fill, saturation, self.rate_of(buckets.map_or(1, step)))
@@ -261,6 +311,9 @@ impl<T: ?Sized, S> Shared<T, S> {
     /// accounts for two of them. If all its copies are in one bucket, that bucket counts two pairs;
     /// if both buckets have copies, each counts one.
     fn rate_of(&self, step: u64) -> Sampled {
+        if let Some(table) = self.table.grown() {
+            return table.rate(step);
+        }
         let geometry = self.geometry();
         let shape = geometry.shape();
         let table = self.table.buckets();

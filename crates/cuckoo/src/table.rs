@@ -16,6 +16,8 @@
 //!
 //! Each `ORDERING:` comment names the step of the proof that needs it.
 
+use alloc::boxed::Box;
+
 use tamis_sync::{
     AllocError, LINE_WORDS, Lines, Ordering, Pair, PairAccess, PairLines, SimdLevel, Word,
 };
@@ -23,6 +25,7 @@ use tamis_sync::{
 use crate::batch::{Classes, Words};
 use crate::bucket::{Shape, with_known_shape};
 use crate::geometry::Geometry;
+use crate::growth::table as growth;
 use crate::line_len::len_of_line;
 use crate::place::Class;
 use crate::unpaired;
@@ -30,7 +33,6 @@ use crate::unpaired;
 mod copy;
 #[cfg(all(test, tamis_loom))]
 mod models;
-mod pages;
 pub(crate) mod pass;
 #[cfg(all(test, tamis_shuttle))]
 mod schedules;
@@ -62,11 +64,16 @@ pub(crate) struct Table {
     versions: Lines,
     geometry: Geometry,
     simd: SimdLevel,
+    /// The buckets, if the filter grows. Then this table is one line, and is not used.
+    grown: Option<Box<growth::Table>>,
 }
 
 impl Table {
     /// Allocates an empty table with the number of stripes that its geometry gives.
     pub(crate) fn zeroed(geometry: Geometry) -> Result<Self, AllocError> {
+        if let Some(plan) = geometry.plan() {
+            return Self::of_grown(growth::Table::new(plan)?);
+        }
         Self::with_stripes(geometry, geometry.stripes())
     }
 
@@ -96,7 +103,22 @@ impl Table {
             versions: Lines::zeroed(stripes)?,
             geometry,
             simd: SimdLevel::detect(),
+            grown: None,
         })
+    }
+
+    /// Makes a table of one that grows.
+    pub(crate) fn of_grown(grown: growth::Table) -> Result<Self, AllocError> {
+        let geometry = Geometry::growing(grown.plan);
+        let [words, locks, versions] = [Lines::zeroed(1)?, Lines::zeroed(1)?, Lines::zeroed(1)?];
+        let (simd, grown) = (SimdLevel::detect(), Some(Box::new(grown)));
+        Ok(Self { words, pairs: None, locks, versions, geometry, simd, grown })
+    }
+
+    /// Returns the table that grows, if the filter does. Then nothing else of this table is used.
+    #[inline(always)]
+    pub(crate) fn grown(&self) -> Option<&growth::Table> {
+        self.grown.as_deref()
     }
 
     #[inline]
@@ -244,17 +266,11 @@ impl Table {
         })
     }
 
-    /// As [`release`](Self::release), by stores, for a mutant.
-    #[cfg(all(test, tamis_loom))]
-    pub(crate) fn release_by_stores(&self) {
-        for word in self.words.iter().flat_map(|line| &line.words) {
-            // ORDERING: Relaxed: a reader of the zero sees nothing that came before it.
-            word.store(0, Ordering::Relaxed);
-        }
-    }
-
     /// Empties all buckets.
     pub(crate) fn clear(&mut self) {
+        if let Some(grown) = &mut self.grown {
+            return grown.clear();
+        }
         let words = self.pairs.as_mut().map_or(&mut self.words, PairLines::get_mut);
         for word in words.iter_mut().flat_map(|line| &mut line.words) {
             word.update(|bits| *bits = 0);
@@ -290,6 +306,12 @@ impl<'t> Buckets<'t> {
 
     pub(crate) fn geometry(self) -> Geometry {
         self.table.geometry
+    }
+
+    /// Returns the shape of the buckets.
+    #[inline(always)]
+    pub(crate) const fn shape(&self) -> &Shape {
+        &self.shape
     }
 
     /// Returns the class of a hash.

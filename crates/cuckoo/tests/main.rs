@@ -3,10 +3,11 @@
 
 mod api;
 mod common;
+mod growing;
 mod load;
 mod many;
 mod oracle;
 mod rate;
 mod raw;
-mod scalable;
+
 mod sizing;

@@ -84,12 +84,21 @@ impl Word {
     pub fn try_update(
         &self,
         order: Ordering,
+        change: impl FnMut(u64) -> Option<u64>,
+    ) -> Result<u64, u64> {
+        // An RMW even while `peek` is a plain load: here it comes before an update of the same
+        // word.
+        self.try_update_from(self.peek_to_update(), order, change)
+    }
+
+    pub fn try_update_from(
+        &self,
+        guess: u64,
+        order: Ordering,
         mut change: impl FnMut(u64) -> Option<u64>,
     ) -> Result<u64, u64> {
         let order = if planted(Mutant::UpdateRelaxed) { Ordering::Relaxed } else { order };
-        // An RMW even while `peek` is a plain load: here it comes before an update of the same
-        // word.
-        let mut bits = self.peek_to_update();
+        let mut bits = guess;
         while let Some(new) = change(bits) {
             if planted(Mutant::LossyUpdate) {
                 // Writes without comparing.

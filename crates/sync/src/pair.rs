@@ -136,10 +136,25 @@ impl Pair<'_> {
     pub fn try_update(
         self,
         order: Ordering,
+        change: impl FnMut(u128) -> Option<u128>,
+    ) -> Result<u128, u128> {
+        self.try_update_from(self.peek(), order, change)
+    }
+
+    /// As [`try_update`](Self::try_update), with a guess of the bits: what the caller has loaded.
+    ///
+    /// # Errors
+    ///
+    /// The bits for which `change` returned `None`. They may be the guess.
+    #[inline(always)]
+    pub fn try_update_from(
+        self,
+        guess: u128,
+        order: Ordering,
         mut change: impl FnMut(u128) -> Option<u128>,
     ) -> Result<u128, u128> {
-        // Start from a guess. A failed exchange returns the current bits, the next guess.
-        let mut bits = self.peek();
+        // A failed exchange returns the current bits, the next guess.
+        let mut bits = guess;
         while let Some(new) = change(bits) {
             // SAFETY: as in `load`.
             let now =
@@ -307,6 +322,11 @@ impl PairLines {
             }
         }
         is_given_back
+    }
+
+    /// Returns the lines.
+    pub fn into_lines(self) -> Lines {
+        self.lines
     }
 
     /// Returns the lines, for exclusive access to their words.

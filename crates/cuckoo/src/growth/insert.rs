@@ -50,7 +50,7 @@ impl Readable for Table {
         self.pointer().places(&self.plan)
     }
 
-    fn read(&self, position: u64, whole: u64) -> Contents {
+    fn read(&self, position: u64, whole: u64) -> Contents<'_> {
         self.peek(position, whole)
     }
 
@@ -62,6 +62,8 @@ impl Readable for Table {
 /// Inserts one copy of the class.
 #[inline]
 pub(crate) fn insert(table: &Table, class: Class) -> Result<(), InsertError> {
+    // Before the lock, behind which no load begins early.
+    table.prefetch(class, table.pointer());
     if table.lock_stripe(class).add() { Ok(()) } else { insert_into_full(table, class) }
 }
 
@@ -71,7 +73,7 @@ fn insert_into_full(table: &Table, class: Class) -> Result<(), InsertError> {
     loop {
         // Neither a search nor a split helps if all slots of both buckets hold this class: a split
         // keeps its copies together.
-        if table.lock_stripe(class).is_full_of_class() {
+        if may_be_full_of(table, class) && table.lock_stripe(class).is_full_of_class() {
             return Err(InsertError::TooManyCopies);
         }
         make_room(table, class)?;
@@ -80,6 +82,11 @@ fn insert_into_full(table: &Table, class: Class) -> Result<(), InsertError> {
             return Ok(());
         }
     }
+}
+
+/// Returns whether a slot of the first bucket holds the class: a cheap check, which mostly fails.
+fn may_be_full_of(table: &Table, class: Class) -> bool {
+    table.peek(class.buckets[0], class.fingerprint).contains(class)
 }
 
 /// Inserts one copy of the class unless it has one. Exactly one of any number of concurrent calls for

@@ -98,27 +98,23 @@ pub(crate) fn joined(children: [u128; 2], level: u32, from: Shape, to: Shape) ->
 
 /// What a resolved bucket holds: its value, and how its slots are to be read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Contents {
+pub(crate) struct Contents<'s> {
     pub(crate) value: u128,
-    pub(crate) shape: Shape,
+    pub(crate) shape: &'s Shape,
     pub(crate) level: u32,
     /// The low bits of all fingerprints in the bucket.
     pub(crate) low: u64,
 }
 
-impl Contents {
-    /// Returns whether a slot is empty.
-    pub(crate) const fn has_room(&self) -> bool {
-        self.shape.find(self.value, 0).is_some()
-    }
-
-    /// Counts the empty slots.
+impl<'s> Contents<'s> {
+    /// Returns the bit offset of the first empty slot.
     #[inline(always)]
-    pub(crate) const fn room(&self) -> u32 {
-        self.shape.count(self.value, 0)
+    pub(crate) const fn first_empty(&self) -> Option<u32> {
+        self.shape.first_empty(self.value)
     }
 
     /// Returns whether a slot holds the class. The bucket must be one of its two.
+    #[inline(always)]
     pub(crate) const fn contains(&self, class: Class) -> bool {
         self.shape.contains(self.value, class.fingerprint >> self.level)
     }
@@ -129,7 +125,7 @@ impl Contents {
     }
 
     /// Returns the whole fingerprints in the bucket.
-    pub(crate) fn fingerprints(self) -> impl Iterator<Item = u64> {
+    pub(crate) fn fingerprints(self) -> impl Iterator<Item = u64> + use<'s> {
         let Self { value, shape, level, low } = self;
         shape.fingerprints_of(value).map(move |held| held << level | low)
     }

@@ -11,7 +11,7 @@
 
 use libm::{ceil, expm1, log1p};
 use tamis_core::BuildError;
-use tamis_hash::{fastrange, split};
+use tamis_hash::split;
 use tamis_sync::PairAccess;
 
 use crate::bucket::Shape;
@@ -47,6 +47,15 @@ const MIN_BYTES: u64 = 8 << 10;
 /// The first number of buckets is a multiple of this, so that the bucket lines of a first table, and
 /// of every doubling, are whole.
 const MULTIPLE: u64 = 8;
+
+/// The bytes of a stripe: a lock and a version. They take one hundredth of the first table, within
+/// these bounds.
+const STRIPE_BYTES: u64 = 16;
+const MIN_STRIPES: u64 = 1 << 8;
+const MAX_STRIPES: u64 = 1 << 10;
+
+/// The number of locks of splitters, which are no stripes: a splitter that stops holds up no class.
+pub(crate) const SPLITTERS: u64 = 8;
 
 /// The highest number of doublings.
 pub(crate) const MAX_DOUBLINGS: u32 = 34;
@@ -97,18 +106,18 @@ impl Plan {
             }
             lowest = lowest.min(reached);
         }
-        if lowest < 1.0 {
-            Err(BuildError::RateTooLow { rate, lowest })
-        } else {
-            Err(BuildError::TooLarge)
-        }
+        Err(BuildError::RateTooLow { rate, lowest })
     }
 
     /// Returns the plan with this width of whole fingerprints, if there is one.
     fn of_width(width: u32, first: u64, most: u64, paired: bool) -> Option<Self> {
         let mut plan = Self { buckets: 0, width, doublings: 0, paired };
         let slots = ceil(first as f64 / plan.load(0));
-        let buckets = ceil(slots / f64::from(plan.shape(0).slots())) as u64;
+        let buckets = ceil(slots / f64::from(plan.shape(0).slots()));
+        if buckets > MAX_BITS as f64 / 64.0 {
+            return None;
+        }
+        let buckets = buckets as u64;
         plan.buckets = buckets.max(MIN_BYTES / plan.bucket_bytes()).next_multiple_of(MULTIPLE);
         while plan.items(plan.doublings, 0) < most {
             plan.doublings += 1;
@@ -174,15 +183,15 @@ impl Plan {
         self.items(self.doublings, 0)
     }
 
-    /// Returns the number of whole fingerprints: those that leave a number above 0 in the slots of
-    /// the last level.
-    const fn fingerprints(&self) -> u64 {
-        (1 << self.width) - (1 << self.doublings)
-    }
-
-    /// Returns the number of classes.
+    /// Returns the number of classes that would give the same false-positive rate if all were equally
+    /// probable.
+    ///
+    /// [`class`](Self::class) gives `2^L` of the `2^width` fingerprints no item, and `2^L` others two
+    /// times the items. So the sum of the squares of the probabilities, and with it the rate, is
+    /// higher by the factor `1 + 2 · 2^L / 2^width`.
     pub(crate) fn classes(&self) -> f64 {
-        self.buckets as f64 * self.fingerprints() as f64 / 2.0
+        let all = self.buckets as f64 * (1_u64 << self.width) as f64 / 2.0;
+        all / (1.0 + libm::ldexp(2.0, self.doublings as i32 - self.width as i32))
     }
 
     /// Returns the expected false-positive rate with this number of distinct items.
@@ -194,9 +203,40 @@ impl Plan {
     /// Returns the class of a hash: the whole fingerprint, and its two positions.
     #[inline(always)]
     pub(crate) const fn class(&self, hash: u64) -> Class {
-        let low = 1 << self.doublings;
-        let fingerprint = low + fastrange(split::pattern(hash), self.fingerprints());
+        let fingerprint = self.fingerprint(hash);
         Class::of(fingerprint, split::place(hash, self.buckets), self.buckets)
+    }
+
+    /// Returns the whole fingerprint of a hash, which leaves a number above 0 in the slots of the last
+    /// level.
+    #[inline(always)]
+    pub(crate) const fn fingerprint(&self, hash: u64) -> u64 {
+        // No multiplication of 64 by 64 bits, which vectors do not have.
+        let fingerprint = split::pattern(hash) >> (64 - self.width);
+        let least = 1 << self.doublings;
+        if fingerprint < least { fingerprint + least } else { fingerprint }
+    }
+
+    /// Returns the number of stripes, a power of two.
+    pub(crate) const fn stripes(&self) -> u64 {
+        let stripes = self.buckets * self.bucket_bytes() / 100 / STRIPE_BYTES;
+        if stripes < MIN_STRIPES {
+            MIN_STRIPES
+        } else if stripes > MAX_STRIPES {
+            MAX_STRIPES
+        } else {
+            1 << stripes.ilog2()
+        }
+    }
+
+    /// Returns the bytes of the first table, its stripes and the locks of splitters.
+    pub(crate) const fn size_in_bytes(&self) -> u64 {
+        self.buckets * self.bucket_bytes() + self.lock_bytes()
+    }
+
+    /// Returns the bytes of the stripes and the locks of splitters.
+    pub(crate) const fn lock_bytes(&self) -> u64 {
+        self.stripes() * STRIPE_BYTES + 8 * SPLITTERS
     }
 
     /// Returns whether a slot at this level may hold this number.
@@ -211,7 +251,7 @@ const MIN_REST: u32 = 8;
 
 /// The share of the slots that are filled when the table grows, in permille, by the number of slots
 /// of a bucket.
-const LOADS: [u32; 12] = [0, 0, 840, 840, 840, 840, 840, 840, 840, 840, 840, 840];
+const LOADS: [u32; 12] = [0, 0, 700, 760, 800, 800, 800, 800, 800, 800, 800, 800];
 
 /// Returns the shapes of buckets, by the number of slots.
 pub(crate) const fn sequence(paired: bool) -> &'static [Shape] {

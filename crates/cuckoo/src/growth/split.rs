@@ -8,7 +8,8 @@
 use tamis_sync::{Backoff, Ordering, thread};
 
 use crate::growth::layout::{FROZEN, UNBORN, halves, place, tag, tag_of_level, with_tag};
-use crate::growth::table::{Pointer, SPLITTERS, Table};
+use crate::growth::plan::SPLITTERS;
+use crate::growth::table::{Pointer, Table};
 
 /// The number of locks that one call takes in a sweep. MEASURED: a lock takes 15 ns, so a call takes
 /// 1 µs instead of the 4 to 15 µs of all locks (Zen 4).
@@ -109,7 +110,7 @@ impl Table {
     /// Splits the bucket with this number among those of its level, unless that has been done. After
     /// it, the caller has loaded the bucket with the tag of the next level.
     fn split(&self, level: u32, number: u64) {
-        let (paired, shape) = (self.plan.paired, self.shape(level));
+        let (paired, shape) = (self.plan.paired, *self.shape(level));
         let at = self.place_of(level, number);
         loop {
             // ORDERING: Acquire pairs with the Release of a commit: whoever moves the pointer has
@@ -132,7 +133,7 @@ impl Table {
     /// lock since before it loaded the value.
     pub(crate) fn complete_split(&self, level: u32, number: u64, frozen: u128) {
         let (plan, paired) = (&self.plan, self.plan.paired);
-        let [lower, upper] = halves(frozen, level, self.shape(level), self.shape(level + 1));
+        let [lower, upper] = halves(frozen, level, *self.shape(level), *self.shape(level + 1));
         // The birth. If it fails, another thread made it; then the child may have changed since.
         let child = (plan.buckets << level) + number;
         // ORDERING: Relaxed: a thread reaches the child through the commit only (claim 6).

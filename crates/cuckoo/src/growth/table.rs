@@ -5,28 +5,19 @@
 //! `ORDERING:` comment names the claim that needs it.
 
 use tamis_sync::{
-    AllocError, Backoff, CachePadded, LINE_BYTES, LINE_WORDS, Lines, Ordering, Word,
+    AllocError, Backoff, CachePadded, LINE_BYTES, LINE_WORDS, Lines, Ordering, SimdLevel, Word,
 };
 
 use crate::bucket::Shape;
 use crate::growth::layout::{
     Contents, FROZEN, bucket_at, in_place, low, place, tag, tag_of_level,
 };
-use crate::growth::plan::{MAX_DOUBLINGS, Plan, sequence, with_known_shapes};
-use crate::growth::words::{Words, lines};
+use crate::growth::plan::{MAX_DOUBLINGS, Plan, SPLITTERS, sequence, with_known_shapes};
+use crate::growth::words::Words;
 use crate::place::Class;
 
 /// The lock bit in the word of a lock.
 const LOCK: u64 = 1;
-
-/// The fewest stripes, if the first table is large enough for more; and the most.
-const STRIPES: [u64; 2] = [1 << 8, 1 << 10];
-
-/// The bytes of a stripe: its lock and its version.
-const STRIPE_BYTES: u64 = 16;
-
-/// The number of locks of splitters, which are no stripes: a splitter that stops holds up no class.
-pub(crate) const SPLITTERS: u64 = 8;
 
 /// The number of attempts of a query before it tries to take the lock too. The models use one.
 const MAX_ATTEMPTS: u32 = if cfg!(tamis_loom) { 1 } else { 8 };
@@ -55,13 +46,20 @@ impl Pointer {
 
     /// Returns the level of the bucket with this number among those of `self.level`.
     #[inline(always)]
-    const fn level_of(self, number: u64) -> u32 {
+    pub(crate) const fn level_of(self, number: u64) -> u32 {
         self.level + (number < self.next) as u32
     }
 
     /// Returns the number of buckets of the table.
     pub(crate) const fn places(self, plan: &Plan) -> u64 {
         (plan.buckets << self.level) + self.next
+    }
+
+    /// Returns the number of slots of the table.
+    pub(crate) fn slots(self, plan: &Plan) -> u64 {
+        let Self { level, next } = self;
+        let slots = |level| u64::from(plan.shape(level).slots());
+        ((plan.buckets << level) - next) * slots(level) + 2 * next * slots(level + 1)
     }
 }
 
@@ -70,7 +68,7 @@ impl Pointer {
 pub(crate) struct Table {
     pub(crate) plan: Plan,
     /// The number of the shape of each level, doubled, plus 1 if the next level has another one.
-    shapes: [u8; MAX_DOUBLINGS as usize + 2],
+    pub(crate) shapes: [u8; MAX_DOUBLINGS as usize + 2],
     pub(crate) words: Words,
     /// The split pointer `P`.
     pub(crate) pointer: CachePadded<Word>,
@@ -81,6 +79,7 @@ pub(crate) struct Table {
     versions: Lines,
     /// The number of stripes minus 1: one less than a power of two.
     stripe_mask: u64,
+    pub(crate) simd: SimdLevel,
     /// The buckets that are split before the pointer moves. Their upper children are one line.
     pub(crate) portion: u64,
 }
@@ -88,9 +87,9 @@ pub(crate) struct Table {
 /// How a bucket was found.
 pub(crate) enum Resolved {
     /// At rest at its level.
-    At { place: u64, contents: Contents },
+    At { place: u64, contents: Contents<'static> },
     /// Frozen: another thread is splitting it. The number is that among the buckets of its level.
-    Frozen { number: u64, contents: Contents },
+    Frozen { number: u64, contents: Contents<'static> },
     /// The pointer is out of date.
     Stale,
 }
@@ -98,10 +97,12 @@ pub(crate) enum Resolved {
 impl Table {
     /// Allocates an empty table.
     pub(crate) fn new(plan: Plan) -> Result<Self, AllocError> {
-        let stripes = plan.buckets * plan.bucket_bytes() / 100 / STRIPE_BYTES;
-        let stripes = stripes.clamp(STRIPES[0], STRIPES[1]);
-        let portion = (LINE_BYTES as u64) / plan.bucket_bytes();
-        Self::with_sizes(plan, stripes.next_power_of_two().min(STRIPES[1]), portion)
+        Self::with_sizes(plan, plan.stripes(), Self::portion_of(&plan))
+    }
+
+    /// Returns the number of buckets of a portion.
+    pub(crate) const fn portion_of(plan: &Plan) -> u64 {
+        LINE_BYTES as u64 / plan.bucket_bytes()
     }
 
     /// Allocates an empty table with this number of stripes, a power of two, and with portions of
@@ -113,7 +114,8 @@ impl Table {
         Ok(table)
     }
 
-    fn of_words(plan: Plan, words: Words, stripes: u64, portion: u64) -> Result<Self, AllocError> {
+    /// Makes a table of these buckets, whose pointer is to be set.
+    pub(crate) fn of_words(plan: Plan, words: Words, stripes: u64, portion: u64) -> Result<Self, AllocError> {
         let packed = |count: u64| Lines::zeroed(count.div_ceil(LINE_WORDS as u64));
         let mut shapes = [0; MAX_DOUBLINGS as usize + 2];
         for (level, code) in (0..=plan.doublings).zip(&mut shapes) {
@@ -128,14 +130,10 @@ impl Table {
             sweep: CachePadded::new(Word::new(0)),
             locks: packed(stripes + SPLITTERS)?,
             versions: packed(stripes)?,
+            simd: SimdLevel::detect(),
             stripe_mask: stripes - 1,
             portion,
         })
-    }
-
-    /// Allocates an empty table of the same sizes.
-    pub(crate) fn empty_like(&self) -> Result<Self, AllocError> {
-        Self::with_sizes(self.plan, self.stripes(), self.portion)
     }
 
     /// Empties the table, which begins with its first size again.
@@ -175,13 +173,19 @@ impl Table {
 
     /// Returns the shape of buckets at a level.
     #[inline(always)]
-    pub(crate) fn shape(&self, level: u32) -> Shape {
-        sequence(self.plan.paired)[usize::from(self.shapes[level as usize] / 2)]
+    pub(crate) fn shape(&self, level: u32) -> &'static Shape {
+        &sequence(self.plan.paired)[usize::from(self.shapes[level as usize] / 2)]
     }
 
     #[inline(always)]
     fn version(&self, stripe: u64) -> &Word {
         self.versions.word(stripe as usize)
+    }
+
+    /// Returns the version of the stripe of the classes with this key.
+    #[inline(always)]
+    pub(crate) fn version_of(&self, key: u64) -> &Word {
+        self.version(key & self.stripe_mask)
     }
 
     /// Returns the number of the class's stripe, which is the same at all levels.
@@ -213,10 +217,16 @@ impl Table {
     #[inline(always)]
     pub(crate) fn prefetch(&self, class: Class, pointer: Pointer) {
         for position in class.buckets {
-            let number = position << pointer.level | low(class.fingerprint, pointer.level);
-            let low = low(class.fingerprint, pointer.level_of(number));
-            self.words.prefetch(self.plan.paired, place(position, low, self.plan.buckets));
+            self.prefetch_one(class.fingerprint, position, pointer);
         }
+    }
+
+    /// Prefetches the bucket of a fingerprint at a position.
+    #[inline(always)]
+    pub(crate) fn prefetch_one(&self, whole: u64, position: u64, pointer: Pointer) {
+        let level = pointer.level_of(position << pointer.level | low(whole, pointer.level));
+        let place = place(position, low(whole, level), self.plan.buckets);
+        self.words.prefetch(self.plan.paired, place);
     }
 
     /// Returns whether there is a copy of the class.
@@ -306,7 +316,7 @@ impl Table {
 
     /// Returns the contents of the bucket of a class at a position, or `None` if the pointer is out
     /// of date.
-    fn contents(&self, pointer: Pointer, position: u64, class: Class) -> Option<Contents> {
+    fn contents(&self, pointer: Pointer, position: u64, class: Class) -> Option<Contents<'static>> {
         match self.resolve_by(pointer, position, class.fingerprint) {
             Resolved::At { contents, .. } | Resolved::Frozen { contents, .. } => Some(contents),
             Resolved::Stale => None,
@@ -316,32 +326,38 @@ impl Table {
     /// Reads the bucket of a fingerprint at a position, as one of this level. Returns its place, its
     /// contents and its tag.
     #[inline(always)]
-    fn read(&self, level: u32, position: u64, whole: u64) -> (u64, Contents, u32) {
+    fn read(&self, level: u32, position: u64, whole: u64) -> (u64, Contents<'static>, u32) {
         let low = low(whole, level);
         let (place, shape) = (place(position, low, self.plan.buckets), self.shape(level));
         // ORDERING: Acquire, as in `find_at`; under a lock too, since the lock does not order the
         // births of other threads' splits (claim 2).
         let value = self.words.load(self.plan.paired, place, Ordering::Acquire);
-        (place, Contents { value, shape, level, low }, tag(value, shape))
+        (place, Contents { value, shape, level, low }, tag(value, *shape))
     }
 
     /// Finds the bucket of a fingerprint at a position (rule 10).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn resolve_by(&self, pointer: Pointer, position: u64, whole: u64) -> Resolved {
-        let level = pointer.level;
-        let number = position << level | low(whole, level);
-        let first = pointer.level_of(number);
-        let (place, contents, tag) = self.read(first, position, whole);
-        if tag == tag_of_level(first) {
+        let level = pointer.level_of(position << pointer.level | low(whole, pointer.level));
+        let (place, contents, tag) = self.read(level, position, whole);
+        if tag == tag_of_level(level) {
             return Resolved::At { place, contents };
         }
-        if first != level {
-            return Resolved::Stale;
-        }
+        if level == pointer.level { self.resolve_split(level, position, whole) } else { Resolved::Stale }
+    }
+
+    /// Finds the bucket of a fingerprint at a position, which is being split at this level, or has
+    /// been since the pointer was loaded.
+    #[cold]
+    fn resolve_split(&self, level: u32, position: u64, whole: u64) -> Resolved {
+        let (place, contents, tag) = self.read(level, position, whole);
         if tag == FROZEN {
-            return Resolved::Frozen { number, contents };
+            return Resolved::Frozen { number: position << level | low(whole, level), contents };
         }
-        // It was split since the pointer was loaded: one more level, and no further.
+        if tag == tag_of_level(level) {
+            return Resolved::At { place, contents };
+        }
+        // One more level, and no further.
         let (place, contents, tag) = self.read(level + 1, position, whole);
         if tag == tag_of_level(level + 1) {
             Resolved::At { place, contents }
@@ -382,7 +398,7 @@ impl Table {
 
     /// Returns the contents of the bucket of a fingerprint at a position, for a search, which trusts
     /// nothing that it reads.
-    pub(crate) fn peek(&self, position: u64, whole: u64) -> Contents {
+    pub(crate) fn peek(&self, position: u64, whole: u64) -> Contents<'static> {
         let class = Class { fingerprint: whole, buckets: [position; 2] };
         loop {
             if let Some(contents) = self.contents(self.pointer(), position, class) {
@@ -394,27 +410,30 @@ impl Table {
     /// Returns the number of bytes of the buckets, the locks and the versions.
     pub(crate) fn size_in_bytes(&self) -> u64 {
         let buckets = self.pointer().places(&self.plan) * self.plan.bucket_bytes();
-        buckets + ((self.locks.len() + self.versions.len()) * LINE_BYTES) as u64
+        buckets + self.plan.lock_bytes()
     }
 
-    /// Calls `on_bucket` with the position and the contents of each bucket that the pointer shows.
-    /// While threads write, the buckets may be of different times, and some may be left out.
-    pub(crate) fn for_each_bucket(&self, step: u64, mut on_bucket: impl FnMut(u64, Contents)) {
-        let (pointer, plan) = (self.pointer(), &self.plan);
-        let places = (0..pointer.places(plan)).step_by(usize::try_from(step).unwrap_or(usize::MAX));
-        for place in places {
-            let (position, low) = bucket_at(place, plan.buckets);
-            if let Resolved::At { contents, .. } | Resolved::Frozen { contents, .. } =
-                self.resolve_by(pointer, position, low)
-            {
-                on_bucket(position, contents);
-            }
-        }
+    /// Returns the number of buckets.
+    pub(crate) fn places(&self) -> u64 {
+        self.pointer().places(&self.plan)
     }
 
-    /// Returns the number of lines of the buckets that this pointer shows.
-    pub(crate) fn lines(&self, pointer: Pointer) -> u64 {
-        lines(&self.plan, pointer.places(&self.plan))
+    /// Returns the number of slots.
+    pub(crate) fn slots(&self) -> u64 {
+        self.pointer().slots(&self.plan)
+    }
+
+    /// Returns the positions and the contents of the buckets, or of every `step`-th. While threads
+    /// write, the buckets are of different times.
+    pub(crate) fn buckets(&self, step: u64) -> impl Iterator<Item = (u64, Contents<'static>)> {
+        let pointer = self.pointer();
+        let places = (0..pointer.places(&self.plan))
+            .step_by(usize::try_from(step).unwrap_or(usize::MAX));
+        places.filter_map(move |place| {
+            let (position, low) = bucket_at(place, self.plan.buckets);
+            let class = Class { fingerprint: low, buckets: [position; 2] };
+            Some((position, self.contents(pointer, position, class)?))
+        })
     }
 }
 
@@ -431,8 +450,17 @@ impl StripeGuard<'_> {
     ///
     /// The pointer is loaded under the lock, so the bucket has its level or the next one, and no
     /// other level, until the guard is dropped (claim 4).
-    #[inline]
-    fn resolve(&self, position: u64) -> (u64, Contents) {
+    #[inline(always)]
+    fn resolve(&self, position: u64) -> (u64, Contents<'static>) {
+        let pointer = self.table.pointer();
+        match self.table.resolve_by(pointer, position, self.class.fingerprint) {
+            Resolved::At { place, contents } => (place, contents),
+            _ => self.resolve_again(position),
+        }
+    }
+
+    #[cold]
+    fn resolve_again(&self, position: u64) -> (u64, Contents<'static>) {
         loop {
             let pointer = self.table.pointer();
             match self.table.resolve_by(pointer, position, self.class.fingerprint) {
@@ -448,7 +476,7 @@ impl StripeGuard<'_> {
 
     /// Returns the contents of both buckets.
     #[inline]
-    fn both(&self) -> [Contents; 2] {
+    fn both(&self) -> [Contents<'static>; 2] {
         self.class.buckets.map(|position| self.resolve(position).1)
     }
 
@@ -468,11 +496,31 @@ impl StripeGuard<'_> {
     }
 
     /// Adds a copy to the bucket with more empty slots. Returns `false` if neither has one.
+    ///
+    /// Slots are filled from the lowest, so the bucket whose first empty slot is lower has more of
+    /// them, or nearly so.
     #[inline]
     pub(crate) fn add(&self) -> bool {
         let [one, other] = self.class.buckets;
-        let [a, b] = [self.resolve(one).1.room(), self.resolve(other).1.room()];
-        if a >= b { self.add_to(one) || self.add_to(other) } else { self.add_to(other) || self.add_to(one) }
+        loop {
+            // 1. Read both buckets.
+            let (one, other) = (self.resolve(one), self.resolve(other));
+            let full = u32::MAX;
+            let at_one = one.1.first_empty().unwrap_or(full);
+            let at_other = other.1.first_empty().unwrap_or(full);
+            let ((place, contents), at) =
+                if at_one <= at_other { (one, at_one) } else { (other, at_other) };
+            if at == full {
+                return false;
+            }
+            // 2. Add, if the bucket is as it was.
+            let to = contents.value | u128::from(self.class.fingerprint >> contents.level) << at;
+            let (words, paired) = (&self.table.words, self.table.plan.paired);
+            // ORDERING: Relaxed: as in `add_to`.
+            if words.exchange(paired, place, [contents.value, to], Ordering::Relaxed) {
+                return true;
+            }
+        }
     }
 
     /// Adds a copy at a position. Returns `false` if the bucket has no empty slot.
@@ -486,7 +534,7 @@ impl StripeGuard<'_> {
     /// Clears the copy at a position, which must have one. If another copy replaces it, that one must
     /// have been added, and the version advanced, before.
     fn clear_slot(&self, position: u64) {
-        // ORDERING: Release pairs with the Acquire of `find_by`: a reader that sees the cleared slot
+        // ORDERING: Release pairs with the Acquire of `find_at`: a reader that sees the cleared slot
         // also sees the advance and the add before it (claim 1).
         let cleared = self.replace(position, Ordering::Release, |held| held, |_| 0);
         debug_assert!(cleared, "a copy vanished while its stripe was locked");
@@ -502,18 +550,19 @@ impl StripeGuard<'_> {
         from: impl Fn(u64) -> u64,
         to: impl Fn(u64) -> u64,
     ) -> bool {
+        let (words, paired) = (&self.table.words, self.table.plan.paired);
         loop {
-            let (place, Contents { shape, level, .. }) = self.resolve(position);
+            let (place, Contents { value, shape, level, .. }) = self.resolve(position);
             let held = self.class.fingerprint >> level;
             let (from, to) = (from(held), to(held));
             // As long as the tag stays, the bucket is at the same level (claim 4).
-            let is_at_level = |bits| tag(bits, shape) == tag_of_level(level);
+            let is_at_level = |bits| tag(bits, *shape) == tag_of_level(level);
             let change = |bits| {
                 let at = is_at_level(bits).then(|| shape.find(bits, from))??;
                 Some(bits ^ u128::from(from ^ to) << at)
             };
             // ORDERING: the caller's.
-            match self.table.words.try_update(self.table.plan.paired, place, order, change) {
+            match words.try_update(paired, place, value, order, change) {
                 Ok(_) => return true,
                 Err(bits) if is_at_level(bits) => return false,
                 // It is being split. Find it again.

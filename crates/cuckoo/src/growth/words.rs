@@ -32,6 +32,7 @@ impl Words {
         Ok(Self { words: Lines::zeroed(1)?, pairs: Some(PairLines::new(lines, access)) })
     }
 
+    #[inline(always)]
     fn pairs(&self) -> &PairLines {
         let Some(pairs) = &self.pairs else { unreachable!("the buckets have 64 bits") };
         pairs
@@ -48,36 +49,38 @@ impl Words {
         }
     }
 
-    /// Replaces the value of a bucket by the result of `change`, in one atomic step. Returns the
-    /// value before; or, as an error, the value for which `change` returned `None`.
+    /// Replaces the value of a bucket by the result of `change`, in one atomic step. `guess` is what
+    /// the caller has loaded. Returns the value before; or, as an error, the value for which `change`
+    /// returned `None`.
     #[inline(always)]
     pub(crate) fn try_update(
         &self,
         paired: bool,
         place: u64,
+        guess: u128,
         order: Ordering,
         mut change: impl FnMut(u128) -> Option<u128>,
     ) -> Result<u128, u128> {
         // ORDERING: the caller's, both.
         if paired {
-            self.pairs().pair(place as usize).try_update(order, change)
+            self.pairs().pair(place as usize).try_update_from(guess, order, change)
         } else {
             let change = |bits| change(u128::from(bits)).map(|new| new as u64);
             let word = self.words.word(place as usize);
-            word.try_update(order, change).map(u128::from).map_err(u128::from)
+            word.try_update_from(guess as u64, order, change).map(u128::from).map_err(u128::from)
         }
     }
 
-    /// Replaces the value of a bucket if it is `from`. Returns the value before.
+    /// Replaces the value of a bucket if it is `from`.
     pub(crate) fn exchange(
         &self,
         paired: bool,
         place: u64,
         [from, to]: [u128; 2],
         order: Ordering,
-    ) -> Result<u128, u128> {
+    ) -> bool {
         // ORDERING: the caller's.
-        self.try_update(paired, place, order, |bits| (bits == from).then_some(to))
+        self.try_update(paired, place, from, order, |bits| (bits == from).then_some(to)).is_ok()
     }
 
     /// Prefetches a bucket.
@@ -87,6 +90,14 @@ impl Words {
             self.pairs().prefetch(place as usize);
         } else {
             self.words.prefetch_word(place as usize);
+        }
+    }
+
+    /// Returns the lines.
+    pub(crate) fn into_lines(self) -> Lines {
+        match self.pairs {
+            Some(pairs) => pairs.into_lines(),
+            None => self.words,
         }
     }
 

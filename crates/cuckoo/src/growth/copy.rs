@@ -1,0 +1,136 @@
+//! Copies of a table that grows, while other threads use it, and tables made of such copies.
+//!
+//! A copy is *normal*: every bucket has the level that the pointer says, and none is frozen. So the
+//! number of buckets says where the pointer is, and nothing else needs to be kept.
+
+use tamis_sync::{AllocError, LINE_WORDS, Lines, Ordering};
+
+use crate::growth::layout::{FROZEN, bucket_at, joined, low, tag, tag_of_level, with_tag};
+use crate::growth::plan::Plan;
+use crate::growth::table::{Pointer, Table};
+use crate::growth::words::{Words, lines};
+
+impl Pointer {
+    /// Returns the pointer of a normal table with this number of buckets, if there is one.
+    pub(crate) fn of_places(plan: &Plan, places: u64) -> Option<Self> {
+        let level = places.checked_div(plan.buckets)?.checked_ilog2()?;
+        let next = places - (plan.buckets << level);
+        let fits = level < plan.doublings || (level == plan.doublings && next == 0);
+        // Buckets split by portions, and the upper children of a portion are a line.
+        (fits && (next * plan.bucket_bytes()).is_multiple_of(8 * LINE_WORDS as u64))
+            .then_some(Self { level, next })
+    }
+
+    /// Returns the level of the bucket at a place.
+    pub(crate) fn level_at(self, plan: &Plan, place: u64) -> u32 {
+        let (position, low_bits) = bucket_at(place, plan.buckets);
+        let number = position << self.level | low(low_bits, self.level);
+        self.level + u32::from(number < self.next)
+    }
+}
+
+impl Table {
+    /// Returns a copy of the table, and the number of copies in it.
+    pub(crate) fn copy(&self) -> Result<(Self, u64), AllocError> {
+        let (pointer, words, len) = self.copy_words()?;
+        let mut copy = Self::of_words(self.plan, words, self.stripes(), self.portion)?;
+        copy.restart(pointer);
+        Ok((copy, len))
+    }
+
+    /// Copies the buckets. Returns the pointer of the copy, too, and the number of copies in it.
+    ///
+    /// Each copy whose insert happened before and whose removal has not begun is in it exactly
+    /// once, even if other threads relocate it or split its bucket meanwhile.
+    pub(crate) fn copy_words(&self) -> Result<(Pointer, Words, u64), AllocError> {
+        // Allocate first: an allocator is foreign code and may be slow, so it must not run under
+        // the locks.
+        let mut words = Words::reserved(&self.plan)?;
+        // Under all locks no copy is added, cleared or relocated. Splits go on, but no next level
+        // begins.
+        (0..self.stripes()).for_each(|stripe| self.lock(stripe));
+        let pointer = self.pointer();
+        let mut len = 0;
+        for place in 0..pointer.places(&self.plan) {
+            let (bucket, level) = self.normal(pointer, place);
+            let shape = self.shape(level);
+            len += u64::from(shape.slots() - shape.count(bucket, 0));
+            words.set(self.plan.paired, place, bucket);
+        }
+        (0..self.stripes()).for_each(|stripe| self.unlock(stripe));
+        Ok((pointer, words, len))
+    }
+
+    /// Returns the bucket at a place as this pointer says it, and its level. The caller holds all
+    /// stripes.
+    fn normal(&self, pointer: Pointer, place: u64) -> (u128, u32) {
+        let (plan, level) = (&self.plan, pointer.level_at(&self.plan, place));
+        // ORDERING: Acquire, as every load of a bucket under a lock (claim 2).
+        let load = |place| self.words.load(plan.paired, place, Ordering::Acquire);
+        let (bucket, shape) = (load(place), *self.shape(level));
+        let tag = tag(bucket, shape);
+        if tag == tag_of_level(level) {
+            return (bucket, level);
+        }
+        if tag == FROZEN {
+            return (with_tag(bucket, tag_of_level(level), shape), level);
+        }
+        // It was split since the pointer was loaded: put its children together. They fit, because
+        // nothing has been added to them.
+        let (position, low_bits) = bucket_at(place, plan.buckets);
+        let number = position << level | low_bits;
+        let children = [bucket, load((plan.buckets << level) + number)];
+        let joined = joined(children, level, shape, *self.shape(level + 1));
+        debug_assert!(joined.is_some(), "a copy was added while all stripes were locked");
+        (joined.unwrap_or(bucket), level)
+    }
+
+    /// Makes a table of the buckets in these lines, which are all that the plan may need. The first
+    /// of them are those of a table at this pointer.
+    pub(crate) fn of_lines(plan: Plan, pointer: Pointer, lines: Lines) -> Result<Self, AllocError> {
+        let words = Words::of_lines(&plan, lines)?;
+        let mut table = Self::of_words(plan, words, plan.stripes(), Self::portion_of(&plan))?;
+        table.restart(pointer);
+        Ok(table)
+    }
+}
+
+/// Returns the number of lines of a table after all doublings.
+pub(crate) const fn all_lines(plan: &Plan) -> u64 {
+    lines(plan, plan.buckets << plan.doublings)
+}
+
+/// Returns the number of copies in a line of a normal table, or `None` if these are not the words of
+/// one: a tag is another one, a bit behind the last slot is set, a slot has a number that no item
+/// has, or a word behind the last bucket is not 0.
+pub(crate) fn line_len(
+    plan: &Plan,
+    pointer: Pointer,
+    line: u64,
+    words: &[u64; LINE_WORDS],
+) -> Option<u32> {
+    let per_bucket = if plan.paired { 2 } else { 1 };
+    let first = line * (LINE_WORDS / per_bucket) as u64;
+    let mut len = 0;
+    for (place, words) in (first..).zip(words.chunks_exact(per_bucket)) {
+        let bucket = words.iter().rev().fold(0, |bucket, &word| bucket << 64 | u128::from(word));
+        if place >= pointer.places(plan) {
+            if bucket != 0 {
+                return None;
+            }
+            continue;
+        }
+        let level = pointer.level_at(plan, place);
+        let shape = plan.shape(level);
+        let slots = with_tag(bucket, 0, shape);
+        let is_spare = |bits: u128| bits.checked_shr(shape.slots() * shape.width()).unwrap_or(0) != 0;
+        if tag(bucket, shape) != tag_of_level(level)
+            || is_spare(slots)
+            || shape.fingerprints_of(bucket).any(|held| !plan.may_hold(level, held))
+        {
+            return None;
+        }
+        len += shape.slots() - shape.count(slots, 0);
+    }
+    Some(len)
+}

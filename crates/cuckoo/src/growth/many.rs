@@ -1,0 +1,172 @@
+//! The batch operations on a table that grows, as work for the batch pipeline.
+
+use tamis_sync::{BATCH, BatchWork, Counter};
+
+use crate::error::InsertError;
+use crate::growth::insert::{insert, insert_once};
+use crate::growth::batch::{BatchRead, Located};
+use crate::growth::table::Table;
+use crate::place::Class;
+
+/// The table of a filter, and the number of its copies.
+#[derive(Clone, Copy)]
+pub(crate) struct Counted<'f> {
+    pub(crate) table: &'f Table,
+    pub(crate) len: &'f Counter,
+}
+
+impl Counted<'_> {
+    #[inline]
+    pub(crate) fn insert(self, class: Class) -> Result<(), InsertError> {
+        insert(self.table, class)?;
+        self.added(class);
+        Ok(())
+    }
+
+    #[inline]
+    pub(crate) fn insert_once(self, class: Class) -> Result<bool, InsertError> {
+        let new = insert_once(self.table, class)?;
+        if new {
+            self.added(class);
+        }
+        Ok(new)
+    }
+
+    #[inline]
+    pub(crate) fn remove(self, class: Class) -> bool {
+        let removed = self.table.lock_stripe(class).remove();
+        if removed {
+            self.len.subtract(1);
+        }
+        removed
+    }
+
+    /// Inserts the copies of another table of the same plan; if `once`, one copy of each class.
+    pub(crate) fn insert_all(self, from: &Table, once: bool) -> Result<(), InsertError> {
+        for (position, contents) in from.buckets(1) {
+            for whole in contents.fingerprints() {
+                let class = Class::of(whole, position, from.plan.buckets);
+                if once {
+                    self.insert_once(class)?;
+                } else {
+                    self.insert(class)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn added(self, class: Class) {
+        self.len.add(1);
+        self.table.keep_up(class, self.len);
+    }
+}
+
+/// The operations that change the filter, each by a function of a class.
+macro_rules! batches {
+    ($($name:ident -> $answer:ty = $idle:expr,
+        |$filter:ident, $class:ident| $run:expr;)*) => {$(
+        pub(crate) struct $name<'f>(pub(crate) Counted<'f>);
+
+        impl BatchWork for $name<'_> {
+            type Batch = Located;
+            type Answer = $answer;
+            const EMPTY: Located = Located::EMPTY;
+            const IDLE: $answer = $idle;
+            // If the iterator panics, the result of every item that was changed has been passed on.
+            const PULLS_FIRST: bool = true;
+
+            #[inline]
+            fn spread(&self, hashes: &[u64; BATCH], batch: &mut Located) {
+                self.0.table.locate(hashes, batch);
+            }
+
+            #[inline]
+            fn prefetch(&self, hash: u64) {
+                let table = self.0.table;
+                table.prefetch(table.plan.class(hash), table.pointer());
+            }
+
+            #[inline]
+            fn prefetch_batch(&self, batch: &Located) {
+                self.0.table.prefetch_batch(batch);
+            }
+
+            #[inline]
+            fn one(&mut self, hash: u64) -> $answer {
+                let ($filter, $class) = (self.0, self.0.table.plan.class(hash));
+                $run
+            }
+
+            #[inline]
+            fn begin(&mut self, this: &Located, next: &Located, answers: &mut [$answer; BATCH]) {
+                self.0.table.prefetch_batch(next);
+                for item in 0..BATCH {
+                    let ($filter, $class) = (self.0, this.classes.class(item));
+                    answers[item] = $run;
+                }
+            }
+        }
+    )*};
+}
+
+batches! {
+    Insert -> Result<(), InsertError> = Ok(()),
+        |filter, class| filter.insert(class);
+    InsertOnce -> Result<bool, InsertError> = Ok(false),
+        |filter, class| filter.insert_once(class);
+    Remove -> bool = false,
+        |filter, class| filter.remove(class);
+}
+
+/// Queries, in two steps: `begin` reads the buckets, `end` compares the fingerprints in vectors.
+pub(crate) struct Contains<'f> {
+    table: &'f Table,
+    read: BatchRead,
+}
+
+impl<'f> Contains<'f> {
+    pub(crate) const fn new(table: &'f Table) -> Self {
+        Self { table, read: BatchRead::NONE }
+    }
+}
+
+impl BatchWork for Contains<'_> {
+    type Batch = Located;
+    type Answer = bool;
+    const EMPTY: Located = Located::EMPTY;
+    const IDLE: bool = false;
+    const PULLS_FIRST: bool = false;
+
+    #[inline]
+    fn spread(&self, hashes: &[u64; BATCH], batch: &mut Located) {
+        self.table.locate(hashes, batch);
+    }
+
+    #[inline]
+    fn prefetch(&self, hash: u64) {
+        self.table.prefetch(self.table.plan.class(hash), self.table.pointer());
+    }
+
+    #[inline]
+    fn prefetch_batch(&self, batch: &Located) {
+        self.table.prefetch_batch(batch);
+    }
+
+    #[inline]
+    fn one(&mut self, hash: u64) -> bool {
+        self.table.contains(self.table.plan.class(hash))
+    }
+
+    #[inline]
+    fn begin(&mut self, this: &Located, next: &Located, _: &mut [bool; BATCH]) {
+        self.table.prefetch_batch(next);
+        self.table.read_batch(this, &mut self.read);
+    }
+
+    #[inline]
+    fn end(&mut self, this: &Located, answers: &mut [bool; BATCH]) {
+        *answers = self.table.contains_batch(this, &self.read);
+    }
+}
