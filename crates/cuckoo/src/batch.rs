@@ -198,8 +198,8 @@ impl<const ITEMS: usize> Kernel for Compare<'_, ITEMS> {
     }
 }
 
-/// Returns for each item whether one of its buckets holds what a slot of it would: `held`, by bucket
-/// and item. Both buckets have the shape.
+/// Returns for each item whether one of its buckets holds what a slot of it would: `held`, by
+/// bucket and item. Both buckets have the shape.
 #[inline]
 pub(crate) fn find_held<const ITEMS: usize>(
     held: &[[u64; ITEMS]; 2],

@@ -12,9 +12,13 @@ use tamis_sync::PairAccess;
 pub(crate) struct Shape {
     slots: u32,
     width: u32,
-    /// The lowest bit of every slot, in the lower and in the upper half of a bucket. Derived from
-    /// the sizes, and stored because every operation needs it.
+    /// The lowest bit of every slot, in the lower and in the upper half of a bucket. This and what
+    /// follows derives from the sizes. It is stored because every operation needs it.
     lows: [u64; 2],
+    /// The highest bit of every slot, likewise.
+    highs: [u64; 2],
+    /// The number of bits of a bucket.
+    bits: u32,
     /// A number that identifies the shape. If a bucket has at most 64 bits, it equals the lower
     /// half of `lows`, so that one register holds both.
     key: u64,
@@ -90,8 +94,15 @@ impl Shape {
             lows |= 1 << (slot * width);
             slot += 1;
         }
-        let lows = [lows as u64, (lows >> 64) as u64];
-        Self { slots, width, lows, key: lows[0] | lows[1] << 1 }
+        let highs = lows << (width - 1);
+        let [lows, highs] =
+            [[lows as u64, (lows >> 64) as u64], [highs as u64, (highs >> 64) as u64]];
+        let bits = match slots * width {
+            0..=32 => 32,
+            33..=64 => 64,
+            _ => 128,
+        };
+        Self { slots, width, lows, highs, bits, key: lows[0] | lows[1] << 1 }
     }
 
     /// Returns the shape with the given number of slots and bits per slot, if it exists.
@@ -127,11 +138,7 @@ impl Shape {
     /// fit into.
     #[inline]
     pub(crate) const fn bits(self) -> u32 {
-        match self.slots() * self.width() {
-            0..=32 => 32,
-            33..=64 => 64,
-            _ => 128,
-        }
+        self.bits
     }
 
     /// Returns whether a bucket is a pair of words.
@@ -167,7 +174,7 @@ impl Shape {
     /// Returns the highest bit of every slot, in the lower and in the upper half of a bucket.
     #[inline(always)]
     pub(crate) const fn highs_of_halves(self) -> [u64; 2] {
-        [self.highs() as u64, (self.highs() >> 64) as u64]
+        self.highs
     }
 
     /// Returns the number of bits of the lower half above the lowest bit of the last slot that
@@ -186,7 +193,7 @@ impl Shape {
     /// Returns the highest bit of every slot.
     #[inline(always)]
     const fn highs(self) -> u128 {
-        self.lows() << (self.width() - 1)
+        (self.highs[1] as u128) << 64 | self.highs[0] as u128
     }
 
     /// Returns the fingerprint in every slot.
@@ -268,12 +275,12 @@ impl Shape {
             return bucket.wrapping_sub(self.lows()) & !bucket & self.highs();
         }
         // The same in 64 bits: the compiler does not omit the upper half everywhere.
-        let (bucket, lows, highs) = (bucket as u64, self.lows[0], self.highs() as u64);
+        let (bucket, lows, highs) = (bucket as u64, self.lows[0], self.highs[0]);
         (bucket.wrapping_sub(lows) & !bucket & highs) as u128
     }
 
-    /// Returns a number that is not 0 if a slot of a bucket, given in halves, holds the fingerprint:
-    /// [`contains`](Self::contains) for vectors, which have no numbers of 128 bits.
+    /// Returns a number that is not 0 if a slot of a bucket, given in halves, holds the
+    /// fingerprint: [`contains`](Self::contains) for vectors, which have no numbers of 128 bits.
     #[inline(always)]
     pub(crate) const fn marks_of(self, first: u64, second: u64, fingerprint: u64) -> u64 {
         let ([lows, upper_lows], [highs, upper_highs]) =

@@ -136,12 +136,12 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// Sets the number of distinct items up to which the filter grows and keeps its rate. Without it,
-    /// or if it is not above the [`capacity`](Self::capacity), the filter does not grow.
+    /// Sets the number of distinct items up to which the filter grows and keeps its rate. Without
+    /// it, or if it is not above the [`capacity`](Self::capacity), the filter does not grow.
     ///
-    /// The filter starts with the memory for its capacity, at least 8 KiB, and grows with its items,
-    /// in place. Each doubling of the bound takes one bit more per item, until the filter has grown
-    /// accordingly; meanwhile the rate is lower.
+    /// The filter starts with the memory for its capacity, at least 8 KiB, and grows with its
+    /// items, in place. Each doubling of the bound takes one bit more per item, until the filter
+    /// has grown accordingly; meanwhile the rate is lower.
     ///
     /// Memory is reserved for the bound, and taken when it is needed (on Linux with feature `std`;
     /// elsewhere the allocator decides). If the system does not have it, `build` returns an error.
@@ -266,7 +266,8 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn hasher<S>(self, hasher: S) -> Builder<F::WithHasher<S>> {
-        let Self { capacity, max_capacity, rate, buckets, slots, fingerprint_bits, like, .. } = self;
+        let Self { capacity, max_capacity, rate, buckets, slots, fingerprint_bits, like, .. } =
+            self;
         Builder { capacity, max_capacity, rate, buckets, slots, fingerprint_bits, like, hasher }
     }
 

@@ -1,12 +1,15 @@
 //! A table that grows in place.
-#![allow(dead_code)]
 pub(crate) mod batch;
 pub(crate) mod copy;
 pub(crate) mod figures;
+pub(crate) mod guard;
 pub(crate) mod insert;
 pub(crate) mod layout;
 pub(crate) mod many;
 pub(crate) mod plan;
+pub(crate) mod pointer;
 pub(crate) mod split;
 pub(crate) mod table;
+#[cfg(all(test, not(any(tamis_loom, tamis_shuttle))))]
+mod tests;
 pub(crate) mod words;

@@ -166,7 +166,11 @@ impl<T: ?Sized, S> Shared<T, S> {
         on_result: impl FnMut(usize, Result<(), InsertError>),
     ) {
         if let Some(table) = self.table.grown() {
-            return run_batches(growth::Insert(Counted { table, len: &self.len }), hashes, on_result);
+            return run_batches(
+                growth::Insert(Counted { table, len: &self.len }),
+                hashes,
+                on_result,
+            );
         }
         run_batches(Insert(self), hashes, on_result);
     }
@@ -178,7 +182,11 @@ impl<T: ?Sized, S> Shared<T, S> {
         on_result: impl FnMut(usize, Result<bool, InsertError>),
     ) {
         if let Some(table) = self.table.grown() {
-            return run_batches(growth::InsertOnce(Counted { table, len: &self.len }), hashes, on_result);
+            return run_batches(
+                growth::InsertOnce(Counted { table, len: &self.len }),
+                hashes,
+                on_result,
+            );
         }
         run_batches(InsertOnce(self), hashes, on_result);
     }
@@ -190,7 +198,11 @@ impl<T: ?Sized, S> Shared<T, S> {
         on_result: impl FnMut(usize, bool),
     ) {
         if let Some(table) = self.table.grown() {
-            return run_batches(growth::Remove(Counted { table, len: &self.len }), hashes, on_result);
+            return run_batches(
+                growth::Remove(Counted { table, len: &self.len }),
+                hashes,
+                on_result,
+            );
         }
         run_batches(Remove(self), hashes, on_result);
     }

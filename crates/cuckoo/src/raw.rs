@@ -12,8 +12,8 @@
 //! * Two buckets of 32 bits share a word. The bucket with the even number is the lower half.
 //! * Bucket `n` of 128 bits is a pair of words: word `2n` is the lower half, word `2n + 1` the
 //!   upper half.
-//! * Slot `s` of a bucket consists of the bits from `s · width` up, counted from the lowest bit. It
-//!   contains a fingerprint, or 0 if it is empty.
+//! * Slot `s` of a bucket consists of the bits from `s · width` up, counted from the lowest bit.
+//!   It contains a fingerprint, or 0 if it is empty.
 //! * The bits of a bucket above its last slot, and the words behind the last bucket, are 0.
 //!   [`line_len`] checks this.
 //!
@@ -26,8 +26,8 @@
 //! # Processors without atomics of 128 bits
 //!
 //! A filter with buckets of 128 bits that was saved on one machine may be loaded on a machine that
-//! does not support them ([`is_supported`]). There [`frozen_from_lines`] makes a filter for queries
-//! from it. [`from_lines`] returns an error.
+//! does not support them ([`is_supported`]). There [`frozen_from_lines`] makes a filter for
+//! queries from it. [`from_lines`] returns an error.
 //!
 //! # Examples
 //!
@@ -222,8 +222,8 @@ pub fn from_lines<F: Buildable>(
     make(geometry, capacity, hasher, lines, len, PairAccess::detect())
 }
 
-/// Makes a filter for queries from these lines, as [`from_lines`] does, even if this processor does
-/// not support the shape.
+/// Makes a filter for queries from these lines, as [`from_lines`] does, even if this processor
+/// does not support the shape.
 ///
 /// # Errors
 ///
@@ -300,7 +300,8 @@ where
 ///
 /// # Panics
 ///
-/// If `line` is not below the number of [`lines`](fn@lines).
+/// If `line` is not below the number of [`lines`](fn@lines), or if the filter grows: [`growing`]
+/// has its lines.
 #[must_use]
 pub fn read_line<F: Buildable>(filter: &F, line: u64) -> [u64; LINE_WORDS] {
     let table = &filter.shared().table;
@@ -332,14 +333,18 @@ pub fn read_line<F: Buildable>(filter: &F, line: u64) -> [u64; LINE_WORDS] {
 /// assert!(copy.contains("a") && len == 1);
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
+///
+/// # Panics
+///
+/// If the filter grows: [`growing`] has its lines.
 pub fn try_copy_lines<F: Buildable>(filter: &F) -> Result<(Lines, u64), AllocError> {
     let table = &filter.shared().table;
     assert!(table.grown().is_none(), "the filter grows: `growing` has its lines");
     table.copy_lines()
 }
 
-/// Begins a pass over the lines of a filter in use: a way to read all of it without a copy, as long
-/// as no thread relocates a fingerprint meanwhile.
+/// Begins a pass over the lines of a filter in use: a way to read all of it without a copy, as
+/// long as no thread relocates a fingerprint meanwhile.
 ///
 /// # Examples
 ///
@@ -359,6 +364,10 @@ pub fn try_copy_lines<F: Buildable>(filter: &F) -> Result<(Lines, u64), AllocErr
 /// assert!(set_bits > 0);
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
+///
+/// # Panics
+///
+/// If the filter grows: [`growing`] has its lines.
 pub fn pass<F: Buildable>(filter: &F) -> Pass<'_> {
     let table = &filter.shared().table;
     assert!(table.grown().is_none(), "the filter grows: `growing` has its lines");
@@ -383,8 +392,8 @@ impl Pass<'_> {
         self.0.read(start.unwrap_or(usize::MAX)..end.unwrap_or(usize::MAX), on_line);
     }
 
-    /// Returns whether [`finish`](Self::finish) will certainly return `None`: a cheap check between
-    /// two parts of a pass.
+    /// Returns whether [`finish`](Self::finish) will certainly return `None`: a cheap check
+    /// between two parts of a pass.
     ///
     /// # Examples
     ///
@@ -409,9 +418,9 @@ impl Pass<'_> {
         self.0.is_torn()
     }
 
-    /// Returns the number of fingerprints in all lines, after all of them were read. Returns `None`
-    /// if the lines are inconsistent, because another thread relocated a fingerprint meanwhile, or
-    /// removed one of several equal ones. Then a snapshot gives consistent lines.
+    /// Returns the number of fingerprints in all lines, after all of them were read. Returns
+    /// `None` if the lines are inconsistent, because another thread relocated a fingerprint
+    /// meanwhile, or removed one of several equal ones. Then a snapshot gives consistent lines.
     ///
     /// Otherwise each fingerprint whose insert happened before the pass, and whose removal has not
     /// begun, was read exactly once. Those inserted or removed meanwhile were read or not.
@@ -485,7 +494,8 @@ mod tests {
     }
 
     impl Model {
-        /// Puts the fingerprint of each hash into an empty slot, if one of its two buckets has one.
+        /// Puts the fingerprint of each hash into an empty slot, if one of its two buckets has
+        /// one.
         fn filled(shape: Shape) -> Self {
             let geometry = Geometry::of(BUCKETS, shape).unwrap();
             let mut model = Self { geometry, buckets: std::vec![0; BUCKETS as usize], len: 0 };
@@ -620,8 +630,8 @@ mod tests {
         }
     }
 
-    /// Sets each bit of the first, the last and a missing line alone. The bit belongs to a slot, or
-    /// it is refused.
+    /// Sets each bit of the first, the last and a missing line alone. The bit belongs to a slot,
+    /// or it is refused.
     #[test]
     fn a_bit_outside_all_slots_is_refused() {
         for shape in SHAPES {

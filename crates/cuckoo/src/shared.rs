@@ -206,13 +206,16 @@ impl<T: ?Sized, S> Shared<T, S> {
     }
 
     pub(crate) fn load_factor(&self) -> f64 {
-        let slots = self.table.grown().map_or_else(|| self.geometry().all_slots(), growth::Table::slots);
+        let slots =
+            self.table.grown().map_or_else(|| self.geometry().all_slots(), growth::Table::slots);
         self.len() as f64 / slots as f64
     }
 
     pub(crate) fn size_in_bytes(&self) -> u64 {
         let sizes = || self.geometry().size_in_bytes();
-        self.table.grown().map_or_else(sizes, |table| table.size_in_bytes() + self.len.size_in_bytes())
+        self.table
+            .grown()
+            .map_or_else(sizes, |table| table.size_in_bytes() + self.len.size_in_bytes())
     }
 
     pub(crate) fn saturation(&self) -> f64 {
@@ -268,7 +271,8 @@ impl<T: ?Sized, S> Shared<T, S> {
         merged.capacity = a.capacity.saturating_add(b.capacity).min(geometry.capacity());
         if let (Some(table), Some(from)) = (merged.table.grown(), b.table.grown()) {
             let into = Counted { table, len: &merged.len };
-            into.insert_all(&from.copy().map_err(alloc_error)?.0, once).map_err(MergeError::Insert)?;
+            into.insert_all(&from.copy().map_err(alloc_error)?.0, once)
+                .map_err(MergeError::Insert)?;
             return Ok(merged);
         }
         // Copy `b` too: in `b` itself, a copy in relocation could be read twice.
@@ -297,7 +301,8 @@ impl<T: ?Sized, S> Shared<T, S> {
 
     /// Reads all buckets, or at least this number of them. The number of copies is exact.
     pub(crate) fn figures(&self, buckets: Option<u64>) -> Figures {
-        let all = self.table.grown().map_or_else(|| self.geometry().buckets(), growth::Table::places);
+        let all =
+            self.table.grown().map_or_else(|| self.geometry().buckets(), growth::Table::places);
         let step = |buckets: u64| (all / buckets.max(1)).max(1);
         let [items, fill, saturation] =
             [self.len() as f64, self.load_factor(), self.saturation()].map(Sampled::exact);

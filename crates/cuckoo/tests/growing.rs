@@ -343,8 +343,8 @@ fn each_item_has_one_winner_while_the_filter_grows() {
     assert!(lost <= most, "{lost} of {claimed} items have no winner, at most {most} expected");
 }
 
-/// The number of bits per item at many counts, against a fixed filter for the same count at the rate
-/// that the filter has there.
+/// The number of bits per item at many counts, against a fixed filter for the same count at the
+/// rate that the filter has there.
 #[test]
 fn the_size_follows_the_number_of_items() {
     for rate in [1e-2, 1e-4] {
@@ -362,6 +362,10 @@ fn the_size_follows_the_number_of_items() {
             (worst, sum, counts) = (worst.max(ratio), sum + ratio, counts + 1);
             count *= 1.07;
         }
-        assert!(worst < 1.45 && sum / f64::from(counts) < 1.3, "{worst} {}", sum / f64::from(counts));
+        assert!(
+            worst < 1.45 && sum / f64::from(counts) < 1.3,
+            "{worst} {}",
+            sum / f64::from(counts)
+        );
     }
 }

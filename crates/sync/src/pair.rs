@@ -325,6 +325,7 @@ impl PairLines {
     }
 
     /// Returns the lines.
+    #[must_use]
     pub fn into_lines(self) -> Lines {
         self.lines
     }

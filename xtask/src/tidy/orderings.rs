@@ -40,7 +40,17 @@ const OWNERS: [(&str, &[&str]); 2] = [
         "crates/bloom/src/",
         &["bits.rs", "counters.rs", "chain/state.rs", "rotating/state.rs", "rotating/time.rs"],
     ),
-    ("crates/cuckoo/src/", &["table.rs", "slices.rs"]),
+    (
+        "crates/cuckoo/src/",
+        &[
+            "table.rs",
+            "growth/batch.rs",
+            "growth/guard.rs",
+            "growth/split.rs",
+            "growth/table.rs",
+            "growth/words.rs",
+        ],
+    ),
 ];
 
 /// Only the listed files of a filter crate name orderings.

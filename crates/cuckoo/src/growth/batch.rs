@@ -5,7 +5,8 @@ use tamis_sync::{BATCH, Kernel, Ordering};
 use crate::batch::{Classes, Words, find_held};
 use crate::growth::layout::{tag, tag_of_level};
 use crate::growth::plan::with_known_shapes;
-use crate::growth::table::{Pointer, Table};
+use crate::growth::pointer::Pointer;
+use crate::growth::table::Table;
 
 /// The classes of a batch of items, and where their buckets were when a pointer was loaded.
 #[derive(Debug)]
@@ -40,8 +41,8 @@ struct Locate<'a> {
 impl Kernel for Locate<'_> {
     type Output = ();
 
-    // The loop indexes several arrays, a constant number of times, without a branch: so the compiler
-    // vectorizes it.
+    // The loop indexes several arrays, a constant number of times, without a branch: so the
+    // compiler vectorizes it.
     #[inline(always)]
     fn run(self) {
         let Self { batch, buckets } = self;
@@ -61,8 +62,7 @@ impl Kernel for Locate<'_> {
                 }
                 let top = low & !below;
                 let first = if low == 0 { position } else { 0 };
-                batch.places[which][item] =
-                    first + low + top.wrapping_mul(buckets + position - 1);
+                batch.places[which][item] = first + low + top.wrapping_mul(buckets + position - 1);
                 batch.held[which][item] = whole >> level >> ahead;
                 batch.ahead[which][item] = ahead;
             }
@@ -126,8 +126,8 @@ impl Table {
         read.is_valid = is_at_rest & (now.level == batch.pointer.level);
     }
 
-    /// Loads both buckets of each item. Returns whether each is at rest at the level that the pointer
-    /// shows.
+    /// Loads both buckets of each item. Returns whether each is at rest at the level that the
+    /// pointer shows.
     #[inline(always)]
     fn read_buckets<const PAIRED: bool>(&self, batch: &Located, words: &mut Words) -> bool {
         let level = batch.pointer.level;

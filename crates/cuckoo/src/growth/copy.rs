@@ -1,13 +1,14 @@
 //! Copies of a table that grows, while other threads use it, and tables made of such copies.
 //!
-//! A copy is *normal*: every bucket has the level that the pointer says, and none is frozen. So the
-//! number of buckets says where the pointer is, and nothing else needs to be kept.
+//! A copy is *normal*: every bucket has the level that the pointer says, and none is frozen. So
+//! the number of buckets says where the pointer is, and nothing else needs to be kept.
 
-use tamis_sync::{AllocError, LINE_WORDS, Lines, Ordering};
+use tamis_sync::{AllocError, LINE_WORDS, Lines};
 
 use crate::growth::layout::{FROZEN, bucket_at, joined, low, tag, tag_of_level, with_tag};
 use crate::growth::plan::Plan;
-use crate::growth::table::{Pointer, Table};
+use crate::growth::pointer::Pointer;
+use crate::growth::table::Table;
 use crate::growth::words::{Words, lines};
 
 impl Pointer {
@@ -65,9 +66,7 @@ impl Table {
     /// stripes.
     fn normal(&self, pointer: Pointer, place: u64) -> (u128, u32) {
         let (plan, level) = (&self.plan, pointer.level_at(&self.plan, place));
-        // ORDERING: Acquire, as every load of a bucket under a lock (claim 2).
-        let load = |place| self.words.load(plan.paired, place, Ordering::Acquire);
-        let (bucket, shape) = (load(place), *self.shape(level));
+        let (bucket, shape) = (self.bucket(place), *self.shape(level));
         let tag = tag(bucket, shape);
         if tag == tag_of_level(level) {
             return (bucket, level);
@@ -79,14 +78,14 @@ impl Table {
         // nothing has been added to them.
         let (position, low_bits) = bucket_at(place, plan.buckets);
         let number = position << level | low_bits;
-        let children = [bucket, load((plan.buckets << level) + number)];
+        let children = [bucket, self.bucket((plan.buckets << level) + number)];
         let joined = joined(children, level, shape, *self.shape(level + 1));
         debug_assert!(joined.is_some(), "a copy was added while all stripes were locked");
         (joined.unwrap_or(bucket), level)
     }
 
-    /// Makes a table of the buckets in these lines, which are all that the plan may need. The first
-    /// of them are those of a table at this pointer.
+    /// Makes a table of the buckets in these lines, which are all that the plan may need. The
+    /// first of them are those of a table at this pointer.
     pub(crate) fn of_lines(plan: Plan, pointer: Pointer, lines: Lines) -> Result<Self, AllocError> {
         let words = Words::of_lines(&plan, lines)?;
         let mut table = Self::of_words(plan, words, plan.stripes(), Self::portion_of(&plan))?;
@@ -100,9 +99,9 @@ pub(crate) const fn all_lines(plan: &Plan) -> u64 {
     lines(plan, plan.buckets << plan.doublings)
 }
 
-/// Returns the number of copies in a line of a normal table, or `None` if these are not the words of
-/// one: a tag is another one, a bit behind the last slot is set, a slot has a number that no item
-/// has, or a word behind the last bucket is not 0.
+/// Returns the number of copies in a line of a normal table, or `None` if these are not the words
+/// of one: a tag is another one, a bit behind the last slot is set, a slot has a number that no
+/// item has, or a word behind the last bucket is not 0.
 pub(crate) fn line_len(
     plan: &Plan,
     pointer: Pointer,
@@ -123,7 +122,8 @@ pub(crate) fn line_len(
         let level = pointer.level_at(plan, place);
         let shape = plan.shape(level);
         let slots = with_tag(bucket, 0, shape);
-        let is_spare = |bits: u128| bits.checked_shr(shape.slots() * shape.width()).unwrap_or(0) != 0;
+        let is_spare =
+            |bits: u128| bits.checked_shr(shape.slots() * shape.width()).unwrap_or(0) != 0;
         if tag(bucket, shape) != tag_of_level(level)
             || is_spare(slots)
             || shape.fingerprints_of(bucket).any(|held| !plan.may_hold(level, held))

@@ -12,7 +12,8 @@ impl Table {
     /// `step`-th bucket.
     pub(crate) fn rate(&self, step: u64) -> Sampled {
         let all = self.places();
-        let pairs = self.buckets(step).map(|(position, contents)| self.pairs_in(position, contents));
+        let pairs =
+            self.buckets(step).map(|(position, contents)| self.pairs_in(position, contents));
         Sampled::mean(pairs.map(f64::from), all).map(|pairs| {
             // A class accounts for two pairs.
             let classes = pairs * all as f64 / 2.0;
@@ -21,14 +22,14 @@ impl Table {
     }
 
     /// Returns the number of pairs of a position and a fingerprint that a bucket accounts for. A
-    /// class with copies has two such pairs. If all its copies are in one bucket, that bucket counts
-    /// both; otherwise each counts one.
+    /// class with copies has two such pairs. If all its copies are in one bucket, that bucket
+    /// counts both; otherwise each counts one.
     fn pairs_in(&self, position: u64, contents: Contents<'_>) -> u32 {
         let fingerprints = || contents.fingerprints();
         // Count each fingerprint of the bucket once, however many copies there are.
-        let firsts = fingerprints().enumerate().filter(|&(before, whole)| {
-            fingerprints().take(before).all(|other| other != whole)
-        });
+        let firsts = fingerprints()
+            .enumerate()
+            .filter(|&(before, whole)| fingerprints().take(before).all(|other| other != whole));
         let pairs = firsts.map(|(_, whole)| {
             let class = Class::of(whole, position, self.plan.buckets);
             let [_, other] = class.buckets;

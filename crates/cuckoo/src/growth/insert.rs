@@ -1,13 +1,13 @@
-//! Inserts into a table that grows: a copy is added to an empty slot; or others are relocated first;
-//! or the table splits a portion of its buckets.
+//! Inserts into a table that grows: a copy is added to an empty slot; or others are relocated
+//! first; or the table splits a portion of its buckets.
 
 use tamis_sync::Counter;
 
 use crate::error::InsertError;
+use crate::growth::layout::Contents;
 use crate::growth::split::{GrowError, Progress};
 use crate::growth::table::Table;
 use crate::place::{self, Class};
-use crate::growth::layout::Contents;
 use crate::search::{Readable, Search};
 
 /// One insert of this number, chosen by its hash, compares the number of items with the size.
@@ -89,8 +89,8 @@ fn may_be_full_of(table: &Table, class: Class) -> bool {
     table.peek(class.buckets[0], class.fingerprint).contains(class)
 }
 
-/// Inserts one copy of the class unless it has one. Exactly one of any number of concurrent calls for
-/// one class returns `Ok(true)`.
+/// Inserts one copy of the class unless it has one. Exactly one of any number of concurrent calls
+/// for one class returns `Ok(true)`.
 #[inline]
 pub(crate) fn insert_once(table: &Table, class: Class) -> Result<bool, InsertError> {
     // An item that is present needs no lock.
@@ -121,6 +121,12 @@ pub(crate) fn insert_once(table: &Table, class: Class) -> Result<bool, InsertErr
 /// Another thread may fill that slot before the caller does.
 #[cold]
 fn make_room(table: &Table, class: Class) -> Result<(), InsertError> {
+    // Mostly one relocation is enough. Look for it by code for the shapes in use.
+    if let Some(step) = table.find_step(class)
+        && table.lock_stripe(step).relocate()
+    {
+        return Ok(());
+    }
     let mut search = Search::new();
     loop {
         // Find the shortest path, without a lock.

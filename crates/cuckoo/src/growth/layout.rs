@@ -1,10 +1,10 @@
-//! Where the buckets of a table that grows are, and what is in them. Pure arithmetic on numbers and
-//! on loaded values.
+//! Where the buckets of a table that grows are, and what is in them. Pure arithmetic on numbers
+//! and on loaded values.
 //!
 //! A bucket of level `l` is a pair of a *position* below `N`, the first number of buckets, and the
-//! low `l` bits of the fingerprints in it. It splits into two buckets of level `l + 1`: the *lower*
-//! child, in whose fingerprints the next bit is 0, and the *upper* child. The lower child takes the
-//! place of its parent.
+//! low `l` bits of the fingerprints in it. It splits into two buckets of level `l + 1`: the
+//! *lower* child, in whose fingerprints the next bit is 0, and the *upper* child. The lower child
+//! takes the place of its parent.
 //!
 //! The two highest bits of a bucket are its **tag**: how its slots are to be read.
 
@@ -47,8 +47,8 @@ pub(crate) const fn low(fingerprint: u64, level: u32) -> u64 {
     fingerprint & ((1 << level) - 1)
 }
 
-/// Returns the place of a bucket in memory. The places of the upper children of a level follow each
-/// other in the order in which the buckets of the level split.
+/// Returns the place of a bucket in memory. The places of the upper children of a level follow
+/// each other in the order in which the buckets of the level split.
 #[inline(always)]
 pub(crate) const fn place(position: u64, low: u64, buckets: u64) -> u64 {
     // The highest bit of `low`, or 0. It says which doubling made the bucket.

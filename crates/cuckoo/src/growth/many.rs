@@ -3,8 +3,8 @@
 use tamis_sync::{BATCH, BatchWork, Counter};
 
 use crate::error::InsertError;
-use crate::growth::insert::{insert, insert_once};
 use crate::growth::batch::{BatchRead, Located};
+use crate::growth::insert::{insert, insert_once};
 use crate::growth::table::Table;
 use crate::place::Class;
 
@@ -74,7 +74,8 @@ macro_rules! batches {
             type Answer = $answer;
             const EMPTY: Located = Located::EMPTY;
             const IDLE: $answer = $idle;
-            // If the iterator panics, the result of every item that was changed has been passed on.
+            // If the iterator panics, the result of every item that was changed has been passed
+            // on.
             const PULLS_FIRST: bool = true;
 
             #[inline]

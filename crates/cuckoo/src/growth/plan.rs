@@ -1,13 +1,13 @@
 //! The sizes of a table that grows, computed before its first bucket. Pure arithmetic.
 //!
-//! The table begins with `N` buckets and doubles up to `N · 2^L`. An item has one class for the life
-//! of the filter: a *whole* fingerprint `F` and two of `N` *positions*. With each doubling, a slot
-//! holds one bit of `F` less. When enough bits are free, buckets get one more slot: the shapes of a
-//! plan are a section of [`PAIRS`] or [`WORDS`], and the number of slots never falls.
+//! The table begins with `N` buckets and doubles up to `N · 2^L`. An item has one class for the
+//! life of the filter: a *whole* fingerprint `F` and two of `N` *positions*. With each doubling, a
+//! slot holds one bit of `F` less. When enough bits are free, buckets get one more slot: the
+//! shapes of a plan are a section of [`PAIRS`] or [`WORDS`], and the number of slots never falls.
 //!
 //! What the filter can distinguish stays the same: `K = N · |F| / 2` classes, where `|F|` is the
-//! number of whole fingerprints. So the false-positive rate grows with the number of items, and `K`
-//! is chosen for the most items that the filter is to hold.
+//! number of whole fingerprints. So the false-positive rate grows with the number of items, and
+//! `K` is chosen for the most items that the filter is to hold.
 
 use libm::{ceil, expm1, log1p};
 use tamis_core::BuildError;
@@ -44,8 +44,8 @@ pub(crate) const WORDS: [Shape; 6] = [
 /// The bytes of the smallest first table.
 const MIN_BYTES: u64 = 8 << 10;
 
-/// The first number of buckets is a multiple of this, so that the bucket lines of a first table, and
-/// of every doubling, are whole.
+/// The first number of buckets is a multiple of this, so that the bucket lines of a first table,
+/// and of every doubling, are whole.
 const MULTIPLE: u64 = 8;
 
 /// The bytes of a stripe: a lock and a version. They take one hundredth of the first table, within
@@ -54,7 +54,8 @@ const STRIPE_BYTES: u64 = 16;
 const MIN_STRIPES: u64 = 1 << 8;
 const MAX_STRIPES: u64 = 1 << 10;
 
-/// The number of locks of splitters, which are no stripes: a splitter that stops holds up no class.
+/// The number of locks of splitters, which are no stripes: a splitter that stops holds up no
+/// class.
 pub(crate) const SPLITTERS: u64 = 8;
 
 /// The highest number of doublings.
@@ -147,8 +148,8 @@ impl Plan {
         if self.paired { 16 } else { 8 }
     }
 
-    /// Returns the number of the shape of buckets at this level, in [`PAIRS`] or [`WORDS`]: the one
-    /// with the most slots of those that hold the rest of a fingerprint.
+    /// Returns the number of the shape of buckets at this level, in [`PAIRS`] or [`WORDS`]: the
+    /// one with the most slots of those that hold the rest of a fingerprint.
     pub(crate) fn shape_number(&self, level: u32) -> usize {
         let rest = self.width.saturating_sub(level);
         sequence(self.paired).iter().rposition(|shape| shape.width() >= rest).unwrap_or(0)
@@ -159,7 +160,8 @@ impl Plan {
         sequence(self.paired)[self.shape_number(level)]
     }
 
-    /// Returns the share of the slots that are filled when the table splits a bucket, at this level.
+    /// Returns the share of the slots that are filled when the table splits a bucket, at this
+    /// level.
     ///
     /// A higher load makes the table smaller, and inserts slower, since more of them relocate.
     fn load(&self, level: u32) -> f64 {
@@ -178,17 +180,18 @@ impl Plan {
         part(all - next, level).saturating_add(part(2 * next, level + 1))
     }
 
-    /// Returns the number of items that the table holds with high probability, after all doublings.
+    /// Returns the number of items that the table holds with high probability, after all
+    /// doublings.
     pub(crate) fn capacity(&self) -> u64 {
         self.items(self.doublings, 0)
     }
 
-    /// Returns the number of classes that would give the same false-positive rate if all were equally
-    /// probable.
+    /// Returns the number of classes that would give the same false-positive rate if all were
+    /// equally probable.
     ///
-    /// [`class`](Self::class) gives `2^L` of the `2^width` fingerprints no item, and `2^L` others two
-    /// times the items. So the sum of the squares of the probabilities, and with it the rate, is
-    /// higher by the factor `1 + 2 · 2^L / 2^width`.
+    /// [`class`](Self::class) gives `2^L` of the `2^width` fingerprints no item, and `2^L` others
+    /// two times the items. So the sum of the squares of the probabilities, and with it the rate,
+    /// is higher by the factor `1 + 2 · 2^L / 2^width`.
     pub(crate) fn classes(&self) -> f64 {
         let all = self.buckets as f64 * (1_u64 << self.width) as f64 / 2.0;
         all / (1.0 + libm::ldexp(2.0, self.doublings as i32 - self.width as i32))
@@ -207,8 +210,8 @@ impl Plan {
         Class::of(fingerprint, split::place(hash, self.buckets), self.buckets)
     }
 
-    /// Returns the whole fingerprint of a hash, which leaves a number above 0 in the slots of the last
-    /// level.
+    /// Returns the whole fingerprint of a hash, which leaves a number above 0 in the slots of the
+    /// last level.
     #[inline(always)]
     pub(crate) const fn fingerprint(&self, hash: u64) -> u64 {
         // No multiplication of 64 by 64 bits, which vectors do not have.
@@ -249,17 +252,17 @@ impl Plan {
 /// bucket.
 const MIN_REST: u32 = 8;
 
-/// The share of the slots that are filled when the table grows, in permille, by the number of slots
-/// of a bucket.
-const LOADS: [u32; 12] = [0, 0, 700, 760, 800, 800, 800, 800, 800, 800, 800, 800];
+/// The share of the slots that are filled when the table grows, in permille, by the number of
+/// slots of a bucket.
+const LOADS: [u32; 12] = [0, 0, 700, 760, 790, 800, 830, 850, 850, 850, 850, 850];
 
 /// Returns the shapes of buckets, by the number of slots.
 pub(crate) const fn sequence(paired: bool) -> &'static [Shape] {
     if paired { &PAIRS } else { &WORDS }
 }
 
-/// Evaluates an expression with the shapes of a level and of the next one as constants, so that the
-/// compiler computes everything that derives from them. `number` is the
+/// Evaluates an expression with the shapes of a level and of the next one as constants, so that
+/// the compiler computes everything that derives from them. `number` is the
 /// [number](Plan::shape_number) of the first, and `same` whether the other is the same.
 ///
 /// This is a macro for the reason that `with_known_shape` states.

@@ -2,17 +2,18 @@
 //! another.
 //!
 //! A split is a freeze and a commit of the parent, with the birth of the upper child in between.
-//! After those of a portion, the pointer moves. After those of a level, each lock is taken once (the
-//! *sweep*) before the next level begins, so that no holder of a lock meets a third level.
+//! After those of a portion, the pointer moves. After those of a level, each lock is taken once
+//! (the *sweep*) before the next level begins, so that no holder of a lock meets a third level.
 
 use tamis_sync::{Backoff, Ordering, thread};
 
 use crate::growth::layout::{FROZEN, UNBORN, halves, place, tag, tag_of_level, with_tag};
 use crate::growth::plan::SPLITTERS;
-use crate::growth::table::{Pointer, Table};
+use crate::growth::pointer::Pointer;
+use crate::growth::table::Table;
 
-/// The number of locks that one call takes in a sweep. MEASURED: a lock takes 15 ns, so a call takes
-/// 1 µs instead of the 4 to 15 µs of all locks (Zen 4).
+/// The number of locks that one call takes in a sweep. MEASURED: a lock takes 15 ns, so a call
+/// takes 1 µs instead of the 4 to 15 µs of all locks (Zen 4).
 const SWEEP_LOCKS: u32 = 64;
 
 /// The number of attempts to split a portion before an insert that finds no room returns an error.
@@ -107,26 +108,37 @@ impl Table {
         Progress::Split
     }
 
-    /// Splits the bucket with this number among those of its level, unless that has been done. After
-    /// it, the caller has loaded the bucket with the tag of the next level.
-    fn split(&self, level: u32, number: u64) {
-        let (paired, shape) = (self.plan.paired, *self.shape(level));
+    /// Splits the bucket with this number among those of its level, unless that has been done.
+    /// After it, the caller has loaded the bucket with the tag of the next level.
+    pub(crate) fn split(&self, level: u32, number: u64) {
+        let shape = *self.shape(level);
         let at = self.place_of(level, number);
         loop {
-            // ORDERING: Acquire pairs with the Release of a commit: whoever moves the pointer has
-            // seen the births (claim 6).
-            let bucket = self.words.load(paired, at, Ordering::Acquire);
+            // An Acquire load, which pairs with the Release of a commit: whoever moves the pointer
+            // has seen the births (claim 6).
+            let bucket = self.bucket(at);
             match tag(bucket, shape) {
-                tag if tag == tag_of_level(level) => {
-                    let frozen = with_tag(bucket, FROZEN, shape);
-                    // ORDERING: Release: a reader that sees the bucket frozen sees that this level
-                    // has begun (claim 5).
-                    let _ = self.words.exchange(paired, at, [bucket, frozen], Ordering::Release);
-                }
+                tag if tag == tag_of_level(level) => self.freeze(level, number, bucket),
                 FROZEN => self.complete_split(level, number, bucket),
                 _ => return,
             }
         }
+    }
+
+    /// Freezes the bucket with this number among those of its level, if it has this value.
+    fn freeze(&self, level: u32, number: u64, bucket: u128) {
+        let frozen = with_tag(bucket, FROZEN, *self.shape(level));
+        let at = self.place_of(level, number);
+        // ORDERING: Release: a reader that sees the bucket frozen sees that this level has begun
+        // (claim 5).
+        let _ = self.words.exchange(self.plan.paired, at, [bucket, frozen], Ordering::Release);
+    }
+
+    /// Freezes a bucket and does not go on.
+    #[cfg(test)]
+    pub(crate) fn freeze_only(&self, level: u32, number: u64) {
+        let bucket = self.bucket(self.place_of(level, number));
+        self.freeze(level, number, bucket);
     }
 
     /// Completes the split of a frozen bucket of this value (rules 15 and 16). The caller holds a
@@ -159,8 +171,8 @@ impl Table {
         } else {
             Pointer { next: end, ..pointer }
         };
-        // ORDERING: AcqRel pairs with the Acquire of `pointer`: whoever loads it knows the births of
-        // this portion and of all before it (claim 6).
+        // ORDERING: AcqRel pairs with the Acquire of `pointer`: whoever loads it knows the births
+        // of this portion and of all before it (claim 6).
         let _ = self
             .pointer
             .try_update(Ordering::AcqRel, |bits| (bits == pointer.bits()).then(|| next.bits()));

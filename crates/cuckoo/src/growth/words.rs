@@ -16,8 +16,8 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Reserves the memory of the table after all doublings. The system makes a page present when it
-    /// is first written.
+    /// Reserves the memory of the table after all doublings. The system makes a page present when
+    /// it is first written.
     pub(crate) fn reserved(plan: &Plan) -> Result<Self, AllocError> {
         Self::of_lines(plan, Lines::reserved(lines(plan, plan.buckets << plan.doublings))?)
     }
@@ -49,9 +49,9 @@ impl Words {
         }
     }
 
-    /// Replaces the value of a bucket by the result of `change`, in one atomic step. `guess` is what
-    /// the caller has loaded. Returns the value before; or, as an error, the value for which `change`
-    /// returned `None`.
+    /// Replaces the value of a bucket by the result of `change`, in one atomic step. `guess` is
+    /// what the caller has loaded. Returns the value before; or, as an error, the value for which
+    /// `change` returned `None`.
     #[inline(always)]
     pub(crate) fn try_update(
         &self,

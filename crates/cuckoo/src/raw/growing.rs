@@ -1,9 +1,9 @@
 //! The lines of a filter that grows, for crates that save and load filters.
 //!
-//! The buckets have 64 or 128 bits. The two highest bits of a bucket are its tag, 1 at an even level
-//! and 2 at an odd one; its slots are below. [`growth`](crate::growth) says which bucket is at which
-//! place. The number of buckets determines the level of each, so an [`Extent`] and the words are all
-//! of a filter.
+//! The buckets have 64 or 128 bits. The two highest bits of a bucket are its tag, 1 at an even
+//! level and 2 at an odd one; its slots are below. [`growth`](crate::growth) says which bucket is
+//! at which place. The number of buckets determines the level of each, so an [`Extent`] and the
+//! words are all of a filter.
 //!
 //! # Examples
 //!
@@ -33,7 +33,8 @@ use crate::builder::Buildable;
 use crate::geometry::Geometry;
 use crate::growth::copy;
 use crate::growth::plan::{Plan, sequence};
-use crate::growth::table::{Pointer, Table as Grown};
+use crate::growth::pointer::Pointer;
+use crate::growth::table::Table as Grown;
 use crate::growth::words;
 use crate::raw::LinesError;
 use crate::shared::{self, Shared};
@@ -67,8 +68,7 @@ pub fn geometry(
     doublings: u32,
     bucket_bits: u32,
 ) -> Result<Geometry, BuildError> {
-    let plan =
-        Plan { buckets, width: fingerprint_bits, doublings, paired: bucket_bits == 128 };
+    let plan = Plan { buckets, width: fingerprint_bits, doublings, paired: bucket_bits == 128 };
     if !matches!(bucket_bits, 64 | 128) || fingerprint_bits > sequence(plan.paired)[0].width() {
         return Err(BuildError::Shape { slots: 0, fingerprint_bits });
     }
@@ -99,8 +99,8 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Returns the extent with this number of buckets, or `None` if a filter of this geometry never
-    /// has it.
+    /// Returns the extent with this number of buckets, or `None` if a filter of this geometry
+    /// never has it.
     #[must_use]
     pub fn new(geometry: Geometry, buckets: u64) -> Option<Self> {
         let plan = geometry.plan()?;
@@ -132,8 +132,8 @@ impl Extent {
         copy::line_len(&self.plan, self.pointer, line, words)
     }
 
-    /// Reserves memory for [`from_lines`]: all lines that the filter may ever need. The system makes
-    /// a page present when it is first written.
+    /// Reserves memory for [`from_lines`]: all lines that the filter may ever need. The system
+    /// makes a page present when it is first written.
     ///
     /// # Errors
     ///
@@ -143,8 +143,9 @@ impl Extent {
     }
 }
 
-/// Returns a copy of the buckets of a filter that grows, in [reserved](Extent::reserve) memory, and
-/// the number of fingerprints in it. The filter may be in use meanwhile; inserts and removals wait.
+/// Returns a copy of the buckets of a filter that grows, in [reserved](Extent::reserve) memory,
+/// and the number of fingerprints in it. The filter may be in use meanwhile; inserts and removals
+/// wait.
 ///
 /// # Errors
 ///
@@ -161,15 +162,16 @@ pub fn try_copy<F: Buildable>(filter: &F) -> Result<(Extent, Lines, u64), AllocE
     Ok((extent, words.into_lines(), len))
 }
 
-/// Makes a filter of [reserved](Extent::reserve) lines, the first of which are its buckets. `len` is
-/// the number of fingerprints in them, the sum of [`Extent::line_len`]. A capacity of 0 counts as 1.
+/// Makes a filter of [reserved](Extent::reserve) lines, the first of which are its buckets. `len`
+/// is the number of fingerprints in them, the sum of [`Extent::line_len`]. A capacity of 0 counts
+/// as 1.
 ///
 /// With any words, each method of the filter ends without a panic.
 ///
 /// # Errors
 ///
-/// [`LinesError`] if `lines` has another length than [`Extent::reserve`] gives, if `len` exceeds the
-/// number of slots, if this processor does not support the buckets, or if the allocation of the
+/// [`LinesError`] if `lines` has another length than [`Extent::reserve`] gives, if `len` exceeds
+/// the number of slots, if this processor does not support the buckets, or if the allocation of the
 /// locks, versions and counts fails.
 pub fn from_lines<F: Buildable>(
     extent: Extent,

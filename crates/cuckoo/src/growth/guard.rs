@@ -1,0 +1,244 @@
+//! The holders of a stripe of a table that grows: they add, relocate and remove copies of a class,
+//! while other threads split its buckets.
+
+use tamis_sync::{Backoff, Ordering};
+
+use crate::bucket::Shape;
+use crate::growth::layout::{Contents, tag, tag_of_level};
+use crate::growth::plan::with_known_shapes;
+use crate::growth::pointer::Pointer;
+use crate::growth::table::{Resolved, Table};
+use crate::place::Class;
+
+/// The number of attempts of a query before it tries to take the lock too. The models use one.
+const MAX_ATTEMPTS: u32 = if cfg!(tamis_loom) { 1 } else { 8 };
+
+impl Table {
+    /// Locks the stripe of the class, and waits for it if necessary. Until the guard is dropped,
+    /// no other thread adds or clears a copy of the class.
+    #[inline]
+    pub(crate) fn lock_stripe(&self, class: Class) -> StripeGuard<'_> {
+        let stripe = self.stripe(class);
+        self.lock(stripe);
+        StripeGuard { table: self, stripe, class }
+    }
+
+    /// Returns whether there is a copy of the class, after a first attempt that was not valid.
+    #[cold]
+    pub(crate) fn contains_contended(&self, class: Class) -> bool {
+        if let Some(found) = (1..MAX_ATTEMPTS).find_map(|_| self.try_contains(class)) {
+            return found;
+        }
+        // Never wait for the holder of the lock, who may have stopped: while it does nothing, an
+        // attempt succeeds.
+        let mut backoff = Backoff::default();
+        loop {
+            let stripe = self.stripe(class);
+            if self.try_lock(stripe) {
+                return StripeGuard { table: self, stripe, class }.contains();
+            }
+            if let Some(found) = self.try_contains(class) {
+                return found;
+            }
+            backoff.wait();
+        }
+    }
+}
+
+/// A locked stripe, for one of the classes that belong to it.
+#[derive(Debug)]
+pub(crate) struct StripeGuard<'t> {
+    table: &'t Table,
+    stripe: u64,
+    class: Class,
+}
+
+impl StripeGuard<'_> {
+    /// Returns the place and the contents of the class's bucket at a position, which is at rest.
+    ///
+    /// The pointer is loaded under the lock, so the bucket has its level or the next one, and no
+    /// other level, until the guard is dropped (claim 4).
+    #[inline(always)]
+    fn resolve(&self, position: u64) -> (u64, Contents<'static>) {
+        let pointer = self.table.pointer();
+        match self.table.resolve_by(pointer, position, self.class.fingerprint) {
+            Resolved::At { place, contents } => (place, contents),
+            _ => self.resolve_again(position),
+        }
+    }
+
+    #[cold]
+    fn resolve_again(&self, position: u64) -> (u64, Contents<'static>) {
+        loop {
+            let pointer = self.table.pointer();
+            match self.table.resolve_by(pointer, position, self.class.fingerprint) {
+                Resolved::At { place, contents } => return (place, contents),
+                // Complete the split of a thread that may have stopped.
+                Resolved::Frozen { number, contents } => {
+                    self.table.complete_split(pointer.level, number, contents.value);
+                }
+                Resolved::Stale => {}
+            }
+        }
+    }
+
+    /// Returns the contents of both buckets.
+    #[inline]
+    fn both(&self) -> [Contents<'static>; 2] {
+        self.class.buckets.map(|position| self.resolve(position).1)
+    }
+
+    /// Counts the copies of the class.
+    pub(crate) fn count(&self) -> u32 {
+        self.both().iter().map(|bucket| bucket.count(self.class)).sum()
+    }
+
+    /// Returns whether there is a copy of the class.
+    pub(crate) fn contains(&self) -> bool {
+        self.both().iter().any(|bucket| bucket.contains(self.class))
+    }
+
+    /// Returns whether all slots of both buckets hold copies of the class.
+    pub(crate) fn is_full_of_class(&self) -> bool {
+        self.both().iter().all(|bucket| bucket.count(self.class) == bucket.shape.slots())
+    }
+
+    /// Adds a copy to the bucket with more empty slots. Returns `false` if neither has one.
+    #[inline]
+    pub(crate) fn add(&self) -> bool {
+        let table = self.table;
+        let pointer = table.pointer();
+        let code = table.shapes[pointer.level as usize];
+        let added = with_known_shapes!(table.plan.paired, code / 2, code % 2 == 0, lower, upper => {
+            self.add_by(pointer, lower, upper)
+        });
+        added.unwrap_or_else(|| self.add_while_splitting())
+    }
+
+    /// As [`add`](Self::add), with the shapes of the pointer's level and of the next. Returns
+    /// `None`, and has done nothing, if a bucket is being split or changed meanwhile.
+    #[inline(always)]
+    fn add_by(&self, pointer: Pointer, lower: Shape, upper: Shape) -> Option<bool> {
+        let (table, whole) = (self.table, self.class.fingerprint);
+        // 1. Read both buckets. The pointer was loaded under the lock, so the tags say their
+        //    levels (claim 4).
+        let [one, other] = self.class.buckets;
+        let one = table.read_known(pointer, lower, upper, one, whole);
+        let other = table.read_known(pointer, lower, upper, other, whole);
+        if !one.is_at_rest() | !other.is_at_rest() {
+            return None;
+        }
+        // 2. Slots are filled from the lowest. So the bucket whose first empty slot is lower has
+        //    more of them, or nearly so.
+        let full = u32::MAX;
+        let at_one = one.shape.first_empty(one.value).unwrap_or(full);
+        let at_other = other.shape.first_empty(other.value).unwrap_or(full);
+        let (read, at) = if at_one <= at_other { (one, at_one) } else { (other, at_other) };
+        if at == full {
+            return Some(false);
+        }
+        // 3. Add, if the bucket is as it was.
+        let to = read.value | u128::from(whole >> read.level) << at;
+        // ORDERING: Relaxed, as in `add_to`.
+        let added =
+            table.words.exchange(lower.is_pair(), read.place, [read.value, to], Ordering::Relaxed);
+        added.then_some(true)
+    }
+
+    /// As [`add`](Self::add), whatever other threads do.
+    #[cold]
+    fn add_while_splitting(&self) -> bool {
+        let [one, other] = self.class.buckets;
+        self.add_to(one) || self.add_to(other)
+    }
+
+    /// Adds a copy at a position. Returns `false` if the bucket has no empty slot.
+    #[inline]
+    fn add_to(&self, position: u64) -> bool {
+        // ORDERING: Relaxed: a read-modify-write keeps the release sequences of earlier clears,
+        // freezes and commits. The caller orders its query after its insert (claim 1).
+        self.replace(position, Ordering::Relaxed, |_| 0, |held| held)
+    }
+
+    /// Clears the copy at a position, which must have one. If another copy replaces it, that one
+    /// must have been added, and the version advanced, before.
+    fn clear_slot(&self, position: u64) {
+        // ORDERING: Release pairs with the Acquire of `read_known`: a reader that sees the cleared
+        // slot also sees the advance and the add before it (claim 1).
+        let cleared = self.replace(position, Ordering::Release, |held| held, |_| 0);
+        debug_assert!(cleared, "a copy vanished while its stripe was locked");
+    }
+
+    /// Replaces the number in a slot by another, if a slot has it. Both are computed from what a
+    /// slot of the class holds.
+    #[inline(always)]
+    fn replace(
+        &self,
+        position: u64,
+        order: Ordering,
+        from: impl Fn(u64) -> u64,
+        to: impl Fn(u64) -> u64,
+    ) -> bool {
+        let (words, paired) = (&self.table.words, self.table.plan.paired);
+        loop {
+            let (place, Contents { value, shape, level, .. }) = self.resolve(position);
+            let held = self.class.fingerprint >> level;
+            let (from, to) = (from(held), to(held));
+            // As long as the tag stays, the bucket is at the same level (claim 4).
+            let is_at_level = |bits| tag(bits, *shape) == tag_of_level(level);
+            let change = |bits| {
+                let at = is_at_level(bits).then(|| shape.find(bits, from))??;
+                Some(bits ^ u128::from(from ^ to) << at)
+            };
+            // ORDERING: the caller's.
+            match words.try_update(paired, place, value, order, change) {
+                Ok(_) => return true,
+                Err(bits) if is_at_level(bits) => return false,
+                // It is being split. Find it again.
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Removes one copy. Returns `false` if there is none.
+    pub(crate) fn remove(&self) -> bool {
+        let [one, other] = self.class.buckets;
+        let [in_one, in_other] = self.both().map(|bucket| bucket.contains(self.class));
+        // Advance the version only if each bucket has a copy, as in a table that does not grow.
+        if in_one & in_other {
+            self.advance_version();
+        }
+        if in_one | in_other {
+            self.clear_slot(if in_one { one } else { other });
+        }
+        in_one | in_other
+    }
+
+    /// Relocates a copy from the first position of the class to the second. Returns `false` if the
+    /// first has no copy, or the second no empty slot.
+    pub(crate) fn relocate(&self) -> bool {
+        let [from, to] = self.class.buckets;
+        // Add before clearing, so that the copy is always in at least one bucket.
+        let copied = self.resolve(from).1.contains(self.class) && self.add_to(to);
+        if copied {
+            self.advance_version();
+            self.clear_slot(from);
+        }
+        copied
+    }
+
+    /// Advances the version, before a copy is cleared whose replacement has been added to the
+    /// other bucket.
+    fn advance_version(&self) {
+        // ORDERING: Release: a reader that loads this version also sees the copy that was added
+        // before (claim 1).
+        self.table.version(self.stripe).advance(Ordering::Release);
+    }
+}
+
+impl Drop for StripeGuard<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.table.unlock(self.stripe);
+    }
+}

@@ -1,0 +1,45 @@
+//! The split pointer of a table that grows: which of its buckets are known to be split. Pure
+//! arithmetic.
+
+use crate::growth::plan::Plan;
+
+/// The number of bits of the pointer that count buckets. The bits above are the level.
+const LEVEL_AT: u32 = 56;
+
+/// The split pointer: which buckets are known to be split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pointer {
+    /// The level whose buckets are being split.
+    pub(crate) level: u32,
+    /// The first bucket of the level that is not known to be split.
+    pub(crate) next: u64,
+}
+
+impl Pointer {
+    #[inline(always)]
+    pub(crate) const fn of(bits: u64) -> Self {
+        Self { level: (bits >> LEVEL_AT) as u32, next: bits & ((1 << LEVEL_AT) - 1) }
+    }
+
+    pub(crate) const fn bits(self) -> u64 {
+        (self.level as u64) << LEVEL_AT | self.next
+    }
+
+    /// Returns the level of the bucket with this number among those of `self.level`.
+    #[inline(always)]
+    pub(crate) const fn level_of(self, number: u64) -> u32 {
+        self.level + (number < self.next) as u32
+    }
+
+    /// Returns the number of buckets of the table.
+    pub(crate) const fn places(self, plan: &Plan) -> u64 {
+        (plan.buckets << self.level) + self.next
+    }
+
+    /// Returns the number of slots of the table.
+    pub(crate) fn slots(self, plan: &Plan) -> u64 {
+        let Self { level, next } = self;
+        let slots = |level| u64::from(plan.shape(level).slots());
+        ((plan.buckets << level) - next) * slots(level) + 2 * next * slots(level + 1)
+    }
+}

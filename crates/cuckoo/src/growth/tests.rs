@@ -1,0 +1,310 @@
+//! The arithmetic of a table that grows, its copies, and what a stopped thread holds up.
+
+use std::collections::HashSet;
+use std::thread;
+use std::vec::Vec;
+
+use proptest::prelude::*;
+use tamis_hash::{HashItem, Rapid};
+use tamis_sync::{Counter, LINE_WORDS, PairAccess};
+
+use super::copy::{all_lines, line_len};
+use super::layout::{bucket_at, halves, in_place, joined, low, place, tag, tag_of_level};
+use super::many::Counted;
+use super::plan::{Plan, sequence};
+use super::pointer::Pointer;
+use super::split::{GrowError, Progress};
+use super::table::Table;
+use crate::error::InsertError;
+use crate::place::Class;
+
+/// Returns whether this processor has buckets of 128 bits, and `false`.
+fn sizes() -> impl Iterator<Item = bool> {
+    [true, false].into_iter().filter(|paired| !paired || PairAccess::detect().is_some())
+}
+
+fn class(plan: &Plan, number: u64) -> Class {
+    plan.class(Rapid::with_seed(7).hash_item(&number))
+}
+
+/// Every place is that of one bucket, and the upper children of a level follow each other.
+#[test]
+fn places_are_a_bijection_in_the_order_of_the_splits() {
+    for buckets in [8, 24, 1000] {
+        for level in 0..6 {
+            let all = buckets << level;
+            let places: HashSet<u64> = (0..all)
+                .map(|number| place(number >> level, low(number, level), buckets))
+                .collect();
+            assert!(places.len() as u64 == all && places.iter().all(|&place| place < all));
+            for number in 0..all {
+                let (position, low_bits) = (number >> level, low(number, level));
+                let at = place(position, low_bits, buckets);
+                assert_eq!(bucket_at(at, buckets), (position, low_bits));
+                let child = place(position, low_bits | 1 << level, buckets);
+                assert_eq!(child, all + number);
+                assert_eq!(bucket_at(child, buckets), (position, low_bits | 1 << level));
+            }
+        }
+    }
+}
+
+#[test]
+fn shapes_leave_two_bits_and_never_lose_a_slot() {
+    for paired in [true, false] {
+        let shapes = sequence(paired);
+        for pair in shapes.windows(2) {
+            assert!(pair[0].slots() < pair[1].slots() && pair[0].width() > pair[1].width());
+        }
+        for shape in shapes {
+            assert!(shape.slots() * shape.width() <= shape.bits() - 2, "{shape:?}");
+            assert_eq!(
+                (shape.bits(), shape.is_pair()),
+                if paired { (128, true) } else { (64, false) }
+            );
+        }
+    }
+}
+
+proptest! {
+    /// The children hold what their parent held, each in the half of its bit, and give it back.
+    #[test]
+    fn halves_of_a_bucket_join_to_it(
+        paired in any::<bool>(),
+        which in any::<prop::sample::Index>(),
+        next in any::<bool>(),
+        numbers in prop::collection::vec(any::<u64>(), 0..11),
+        level in 0..20_u32,
+    ) {
+        let shapes = sequence(paired);
+        let which = which.index(shapes.len());
+        let from = shapes[which];
+        let to = *shapes.get(which + usize::from(next)).unwrap_or(&from);
+        // Fingerprints that fit into a slot of the child, shifted.
+        let held: Vec<u64> = numbers
+            .iter()
+            .take(from.slots() as usize)
+            .map(|number| (number & (from.mask().min(to.mask() << 1))).max(2))
+            .collect();
+        let bucket = held.iter().zip(0..).fold(in_place(tag_of_level(level), from), |bucket, (&held, slot)| {
+            bucket | u128::from(held) << (slot * from.width())
+        });
+        let children = halves(bucket, level, from, to);
+        for (bit, child) in (0..).zip(children) {
+            prop_assert_eq!(tag(child, to), tag_of_level(level + 1));
+            let expected: Vec<u64> =
+                held.iter().filter(|&held| held & 1 == bit).map(|held| held >> 1).collect();
+            prop_assert_eq!(to.fingerprints_of(child).collect::<Vec<_>>(), expected);
+        }
+        let back = joined(children, level, from, to).unwrap();
+        let sorted = |bucket| {
+            let mut held: Vec<u64> = from.fingerprints_of(bucket).collect();
+            held.sort_unstable();
+            held
+        };
+        prop_assert_eq!((tag(back, from), sorted(back)), (tag_of_level(level), sorted(bucket)));
+    }
+
+    /// A plan holds what it is for, at the rate, with no narrower fingerprint; and every class
+    /// fits into the slots of every level.
+    #[test]
+    fn plans_keep_the_rate(
+        first in 1_u64..1 << 22,
+        growth in 1..11_u32,
+        magnitude in 0.5_f64..5.0,
+        paired in any::<bool>(),
+        hash in any::<u64>(),
+    ) {
+        let (most, rate) = (first << growth, libm::pow(10.0, -magnitude));
+        let plan = match Plan::with_buckets(first, most, rate, paired) {
+            Ok(plan) => plan,
+            Err(error) => {
+                prop_assert!(!paired && magnitude > 2.0, "{error}");
+                return Ok(());
+            }
+        };
+        prop_assert!(plan.items(0, 0) >= first && plan.capacity() >= most, "{plan:?}");
+        prop_assert!(plan.rate_at(most) <= rate);
+        let narrower = Plan { width: plan.width - 1, ..plan };
+        let least = sequence(paired).last().unwrap().width();
+        if narrower.width >= least
+            && narrower.checked().is_some()
+            && plan.shape_number(0) == narrower.shape_number(0) {
+            prop_assert!(narrower.rate_at(most) > rate, "{plan:?}");
+        }
+        let Class { fingerprint, buckets } = plan.class(hash);
+        prop_assert!(buckets.iter().all(|&position| position < plan.buckets));
+        for level in 0..=plan.doublings {
+            let held = fingerprint >> level;
+            prop_assert!(plan.may_hold(level, held) && held <= plan.shape(level).mask());
+            prop_assert!(level == 0 || plan.shape(level).slots() >= plan.shape(level - 1).slots());
+        }
+    }
+}
+
+/// The class of a hash has the probability that the rate is computed with.
+#[test]
+fn equal_classes_are_as_frequent_as_the_formula_says() {
+    // 2^9 fingerprints, of which 2 · 2^4 have two times the items, and 8 positions.
+    let plan = Plan { buckets: 8, width: 9, doublings: 4, paired: false };
+    let (all, least) = (1_u64 << 9, 1_u64 << 4);
+    let squares: u64 = (0..all)
+        .map(|fingerprint| match fingerprint {
+            0..16 => 0,
+            16..32 => 4,
+            _ => 1,
+        })
+        .sum();
+    assert_eq!(squares, all + 2 * least);
+    // The chance that two fingerprints are equal, times that of equal pairs of positions.
+    let equal = squares as f64 / (all * all) as f64 * 2.0 / 8.0;
+    assert!((1.0 / plan.classes() / equal - 1.0).abs() < 1e-12);
+    let counts = (0..1_u64 << 16).fold([0_u32; 512], |mut counts, number| {
+        counts[plan.fingerprint(Rapid::with_seed(1).hash_item(&number)) as usize] += 1;
+        counts
+    });
+    assert!(counts[..16].iter().all(|&count| count == 0));
+    let mean = |counts: &[u32]| f64::from(counts.iter().sum::<u32>()) / counts.len() as f64;
+    // 128 items per fingerprint are expected, and 256: the means of 16 and of 480 of them.
+    assert!(
+        (mean(&counts[16..32]) - 256.0).abs() < 30.0 && (mean(&counts[32..]) - 128.0).abs() < 4.0
+    );
+}
+
+/// A table with items, in the middle of a level.
+fn grown(plan: Plan, items: u64) -> (Table, Counter) {
+    let (table, len) = (Table::new(plan).unwrap(), Counter::zeroed(1).unwrap());
+    let counted = Counted { table: &table, len: &len };
+    for number in 0..items {
+        counted.insert(class(&plan, number)).unwrap();
+    }
+    (table, len)
+}
+
+/// Copies are normal at every number of buckets, whatever splits are under way: their lines pass
+/// the check, and a table of them has the same answers.
+#[test]
+fn copies_are_normal_even_of_buckets_that_are_being_split() {
+    for paired in sizes() {
+        let plan = Plan::with_buckets(1000, 100_000, 1e-3, paired).unwrap();
+        for items in [0, 900, 5000, 20_000] {
+            let (table, _) = grown(plan, items);
+            let pointer = table.pointer();
+            // Two buckets behind the pointer are split, and one is frozen.
+            (0..2).for_each(|at| table.split(pointer.level, pointer.next + at));
+            table.freeze_only(pointer.level, pointer.next + 2);
+            let (copied, words, len) = table.copy_words().unwrap();
+            assert_eq!((copied, len), (pointer, items));
+            let mut lines = words.into_lines();
+            let mut sum = 0;
+            for line in 0..all_lines(&plan) {
+                let mut words = [0; LINE_WORDS];
+                for (at, word) in words.iter_mut().enumerate() {
+                    let number = line as usize * LINE_WORDS + at;
+                    lines.word_mut(number).update(|bits| *word = *bits);
+                }
+                sum += u64::from(line_len(&plan, pointer, line, &words).unwrap());
+                // Another tag, a spare bit, or a number that no item has.
+                words[LINE_WORDS - 1] ^= 1 << 63;
+                assert_eq!(line_len(&plan, pointer, line, &words), None);
+            }
+            assert_eq!(sum, items);
+            let places = pointer.places(&plan);
+            assert_eq!(Pointer::of_places(&plan, places), Some(pointer));
+            assert_eq!(Pointer::of_places(&plan, places + 1), None);
+            let copy = Table::of_lines(plan, pointer, lines).unwrap();
+            for number in 0..2 * items {
+                let class = class(&plan, number);
+                assert_eq!(copy.contains(class), table.contains(class));
+            }
+        }
+    }
+}
+
+#[test]
+fn extents_end_with_the_plan() {
+    let plan = Plan { buckets: 512, width: 20, doublings: 3, paired: false };
+    assert_eq!(Pointer::of_places(&plan, 0), None);
+    assert_eq!(Pointer::of_places(&plan, 504), None);
+    assert_eq!(Pointer::of_places(&plan, 512), Some(Pointer { level: 0, next: 0 }));
+    assert_eq!(Pointer::of_places(&plan, 1032), Some(Pointer { level: 1, next: 8 }));
+    assert_eq!(Pointer::of_places(&plan, 4096), Some(Pointer { level: 3, next: 0 }));
+    assert_eq!(Pointer::of_places(&plan, 4104), None);
+    assert_eq!(Pointer::of_places(&plan, u64::MAX), None);
+}
+
+/// A splitter stops after it has frozen a bucket. Others complete the split, this level goes on,
+/// and queries, inserts and removals of all buckets go on. At the end of the level, an insert
+/// without room returns an error. When the thread goes on, inserts succeed again.
+#[test]
+fn a_stopped_splitter_holds_up_the_next_level_only_and_with_an_error() {
+    for paired in sizes() {
+        let plan = Plan::with_buckets(1000, 100_000, 1e-3, paired).unwrap();
+        let (table, len) = grown(plan, 3000);
+        let counted = Counted { table: &table, len: &len };
+        let pointer = table.pointer();
+        // The stopped thread holds a splitter's lock, and has frozen a bucket.
+        let lock = table.stripes() + 3;
+        assert!(table.try_lock(lock));
+        table.freeze_only(pointer.level, pointer.next);
+        let mut items = 3000;
+        let error = loop {
+            match counted.insert(class(&plan, items)) {
+                Ok(()) => items += 1,
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error, InsertError::Stalled);
+        let stopped = table.pointer();
+        assert_eq!(stopped, Pointer { level: pointer.level + 1, next: 0 });
+        assert!(items as f64 > 0.9 * stopped.slots(&plan) as f64, "{items} items");
+        // Readers and writers go on, whichever bucket they want.
+        thread::scope(|scope| {
+            for thread in 0..2 {
+                let (table, plan) = (&table, &plan);
+                scope.spawn(move || {
+                    for number in (thread..items).step_by(2) {
+                        let class = class(plan, number);
+                        assert!(table.contains(class));
+                        assert!(table.lock_stripe(class).remove());
+                        assert!(table.lock_stripe(class).add(), "the slot is free");
+                    }
+                });
+            }
+        });
+        assert_eq!(table.grow(), Err(GrowError::Stalled));
+        table.unlock(lock);
+        (items..2 * items).for_each(|number| counted.insert(class(&plan, number)).unwrap());
+        assert!((0..2 * items).all(|number| table.contains(class(&plan, number))));
+    }
+}
+
+/// The holder of a stripe stops: the level goes on, the next one does not begin.
+#[test]
+fn a_stopped_writer_holds_up_its_stripe_and_the_next_level() {
+    let plan = Plan::with_buckets(1000, 100_000, 1e-3, false).unwrap();
+    let (table, _) = grown(plan, 3000);
+    let stopped = class(&plan, 17);
+    let guard = table.lock_stripe(stopped);
+    assert!(table.contains(stopped));
+    let level = table.pointer().level;
+    while table.pointer().level == level {
+        assert_eq!(table.split_portion(), Progress::Split);
+    }
+    assert_eq!(table.grow(), Err(GrowError::Stalled));
+    assert!((0..3000).all(|number| table.contains(class(&plan, number))));
+    // What the holder adds now is in the right bucket, although its level has ended.
+    assert!(guard.add() && guard.count() >= 2);
+    drop(guard);
+    assert_eq!(table.grow(), Ok(()));
+    assert!(table.lock_stripe(stopped).count() >= 2);
+}
+
+#[test]
+fn a_full_table_ends() {
+    let plan = Plan { buckets: 1024, width: 14, doublings: 1, paired: false };
+    let table = Table::new(plan).unwrap();
+    while table.grow().is_ok() {}
+    assert_eq!(table.pointer(), Pointer { level: 1, next: 0 });
+    assert_eq!(table.grow(), Err(GrowError::Ended));
+}
