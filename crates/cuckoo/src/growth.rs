@@ -6,8 +6,12 @@ pub(crate) mod guard;
 pub(crate) mod insert;
 pub(crate) mod layout;
 pub(crate) mod many;
+#[cfg(all(test, tamis_loom))]
+mod models;
 pub(crate) mod plan;
 pub(crate) mod pointer;
+#[cfg(all(test, tamis_shuttle))]
+mod schedules;
 pub(crate) mod split;
 pub(crate) mod table;
 #[cfg(all(test, not(any(tamis_loom, tamis_shuttle))))]

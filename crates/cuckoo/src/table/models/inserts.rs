@@ -67,8 +67,9 @@ fn model_a_relocating_insert_loses_nothing() {
 #[test]
 fn mutant_steps_that_are_not_checked_again() {
     fn insert(table: &Table, new: Class) -> Result<(), InsertError> {
-        let mut search = crate::search::Search::new(table.geometry());
-        let Some(steps) = search.steps(new.buckets, |bucket| table.buckets().peek(bucket)) else {
+        let mut search = crate::search::Search::new();
+        let buckets = table.buckets();
+        let Some(steps) = search.steps(new, &buckets) else {
             return Err(InsertError::Full);
         };
         for step in steps {

@@ -1,0 +1,172 @@
+//! Queries while buckets split: a present item is found, and an absent one is not.
+
+use super::*;
+
+// An item is found while both buckets of the first level split.
+
+fn an_item_is_found_during_a_split(plan: Plan, item: Class, query: Query, split: Action) {
+    let query = move |table: &Table| assert!(query(table, item), "{MISSED}");
+    let split = move |table: &Table| (0..2).for_each(|_| split(table));
+    let table = at_once(table_with(plan, &[item]), split, query);
+    assert_eq!(copies(&table, item), 1, "{COPIES}");
+    assert_eq!(table.pointer(), Pointer { level: 1, next: 0 });
+}
+
+#[test]
+fn model_an_item_is_found_during_a_split() {
+    for (plan, preemptions) in [(PLAN, 3), (WIDENING, 2)] {
+        for (kind, position) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+            check(1, Some(preemptions), move || {
+                let item = class(KINDS[kind], position);
+                an_item_is_found_during_a_split(plan, item, contains, split);
+            });
+        }
+    }
+}
+
+/// The query by the models' own steps, which finds an error in the reading of an unborn bucket too.
+fn by_steps(reading: Reading, splitting: Splitting) {
+    let item = class(KINDS[1], 0);
+    let query = move |table: &Table| assert!(contains_by(table, item, reading), "{MISSED}");
+    let split = move |table: &Table| (0..2).for_each(|_| split_by(table, splitting));
+    at_once(table_with(PLAN, &[item]), split, query);
+}
+
+#[test]
+fn model_the_steps_of_a_query_and_of_a_split() {
+    check(1, Some(3), || by_steps(READING, SPLITTING));
+}
+
+#[test]
+fn mutants_of_the_loads_of_a_query() {
+    use Ordering::Relaxed;
+    for reading in [Reading { pointer: Relaxed, ..READING }, Reading { bucket: Relaxed, ..READING }]
+    {
+        must_miss(REACHED, Some(3), move || by_steps(reading, SPLITTING));
+    }
+}
+
+#[test]
+fn mutant_a_query_that_does_not_follow_the_tag() {
+    let reading = Reading { follow: false, ..READING };
+    must_miss(MISSED, Some(3), move || by_steps(reading, SPLITTING));
+}
+
+#[test]
+fn mutants_of_a_split_that_show_an_unborn_child() {
+    use Ordering::Relaxed;
+    for splitting in [
+        Splitting { birth_first: false, ..SPLITTING },
+        Splitting { commit: Relaxed, ..SPLITTING },
+        Splitting { publish: Relaxed, ..SPLITTING },
+    ] {
+        must_miss(REACHED, Some(3), move || by_steps(READING, splitting));
+    }
+}
+
+/// The item is found by the thread that moves the pointer, while another splits the bucket: the
+/// publication shows a birth by another thread.
+fn a_published_child_is_born(splitting: Splitting) {
+    let item = class(KINDS[1], 0);
+    let split = |table: &Table| split_bucket(table, 0, 0, SPLITTING);
+    let publish = move |table: &Table| {
+        split_by(table, splitting);
+        assert!(contains_by(table, item, READING), "{MISSED}");
+    };
+    at_once(table_with(PLAN, &[item]), split, publish);
+}
+
+#[test]
+fn model_a_published_child_is_born() {
+    check(1, Some(3), || a_published_child_is_born(SPLITTING));
+    check(1, Some(3), || {
+        let item = class(KINDS[1], 0);
+        let publish = move |table: &Table| {
+            split(table);
+            assert!(contains_by(table, item, READING), "{MISSED}");
+        };
+        at_once(table_with(PLAN, &[item]), split, publish);
+    });
+}
+
+#[test]
+fn mutant_a_publication_without_having_loaded_the_tags() {
+    let splitting = Splitting { tags: Ordering::Relaxed, ..SPLITTING };
+    must_miss(REACHED, Some(3), move || a_published_child_is_born(splitting));
+}
+
+// A query that began at one level reads buckets of the next ones. The level has the same tag as the
+// one after the next, so only the second load of the pointer tells that a bucket was read at a
+// wrong width.
+
+fn across_levels(item: Class, wanted: Class, query: Query, splitting: Splitting) {
+    let query = move |table: &Table| {
+        let is_present = item == wanted;
+        assert_eq!(
+            query(table, wanted),
+            is_present,
+            "{}",
+            if is_present { MISSED } else { ABSENT }
+        );
+    };
+    let grow = move |table: &Table| {
+        // Publishes the first level, then sweeps.
+        (0..2).for_each(|_| split(table));
+        split_by(table, splitting);
+    };
+    let table = at_once(table_before_publication(Some(item)), grow, query);
+    assert_eq!(table.pointer(), Pointer { level: 1, next: 2 });
+    assert_eq!(copies(&table, item), 1, "{COPIES}");
+}
+
+const ABSENT: &str = "an absent item was found";
+
+/// An item whose bucket splits twice and that is in the lower child each time.
+fn lowest() -> Class {
+    class(KINDS[0], 0)
+}
+
+/// An absent item whose fingerprint is what a slot of the present one holds after two splits.
+fn look_alike() -> Class {
+    let item = class(KINDS[0] << 2, 0);
+    assert_eq!(item.fingerprint >> 2, KINDS[0]);
+    item
+}
+
+#[test]
+fn model_a_query_across_levels() {
+    check(1, Some(2), || {
+        across_levels(lowest(), lowest(), contains, SPLITTING);
+    });
+    check(1, Some(2), || {
+        across_levels(look_alike(), lowest(), contains, SPLITTING);
+    });
+    check(1, Some(2), || {
+        across_levels(lowest(), lowest(), right, SPLITTING);
+    });
+}
+
+fn right(table: &Table, class: Class) -> bool {
+    contains_by(table, class, READING)
+}
+
+#[test]
+fn mutants_of_a_query_without_a_second_load_of_the_pointer() {
+    const ONCE: Query =
+        |table, class| contains_by(table, class, Reading { again: false, ..READING });
+    must_miss(MISSED, Some(2), || {
+        across_levels(lowest(), lowest(), ONCE, SPLITTING);
+    });
+    must_miss(ABSENT, Some(2), || {
+        across_levels(look_alike(), lowest(), ONCE, SPLITTING);
+    });
+}
+
+/// A query sees the bucket frozen one level later, and not that this level has begun.
+#[test]
+fn mutant_a_freeze_without_release() {
+    let splitting = Splitting { freeze: Ordering::Relaxed, ..SPLITTING };
+    must_miss(MISSED, Some(2), move || {
+        across_levels(lowest(), lowest(), contains, splitting);
+    });
+}

@@ -1,0 +1,222 @@
+//! The sweep: a level begins only when no holder of a lock knows an older one.
+
+use super::*;
+
+/// The only stripe, the first splitter's lock and the number of steps of a sweep.
+const STRIPE: u64 = 0;
+const SPLITTER: u64 = 1;
+const STEPS: usize = 4;
+
+/// An item whose bucket splits twice and that is in the lower child each time: an add that has slept
+/// meanwhile finds the same tag, and the same empty slots, two levels later.
+fn lowest() -> Class {
+    class(KINDS[0], 0)
+}
+
+type Sweep = fn(&Table);
+type Add = fn(&Table, Class);
+
+fn sweep(table: &Table) {
+    split(table);
+}
+
+/// A sweep that omits a lock.
+fn sweep_without(table: &Table, omitted: u64) {
+    let (load, update) = (Ordering::Acquire, Ordering::AcqRel);
+    sweep_by(table, load, update, |number| number != omitted, STEPS);
+}
+
+// An add that has loaded an old pointer holds up the next level.
+
+/// The first buckets are at rest, or split and not yet published.
+fn an_add_holds_up_the_next_level(add: Add, sweep: Sweep, is_split: bool, swapped: bool) {
+    let item = lowest();
+    let add = move |table: &Table| add(table, item);
+    let grow = move |table: &Table| {
+        split(table);
+        sweep(table);
+        // Splits the first bucket again, if the level has begun.
+        split(table);
+    };
+    let table = if is_split {
+        table_before_publication(None)
+    } else {
+        Table::with_sizes(PLAN, 1, PLAN.buckets).unwrap()
+    };
+    let table = in_order(swapped, table, add, grow);
+    assert!(contains(&table, item), "{MISSED}");
+    assert_eq!(copies(&table, item), 1, "{COPIES}");
+}
+
+#[test]
+fn model_an_add_holds_up_the_next_level() {
+    for (is_split, preemptions) in [(false, 1), (true, 2)] {
+        check_both([1, 1], Some(preemptions), move |swapped| {
+            an_add_holds_up_the_next_level(add, sweep, is_split, swapped);
+        });
+        check_both([1, 1], Some(1), move |swapped| {
+            let sweep: Sweep = |table| sweep_without(table, u64::MAX);
+            an_add_holds_up_the_next_level(add_by_steps, sweep, is_split, swapped);
+        });
+    }
+}
+
+/// Adds by a pointer that was loaded under the lock.
+fn add_by_steps(table: &Table, class: Class) {
+    let guard = table.lock_stripe(class);
+    let pointer = table.pointer();
+    add_by(table, &guard, class, pointer);
+}
+
+/// Adds a copy to the first bucket of a class, whose place is the same at all levels, by this
+/// pointer.
+fn add_by(table: &Table, guard: &StripeGuard<'_>, class: Class, pointer: Pointer) {
+    let at = class.buckets[0];
+    let number = at << pointer.level | low(class.fingerprint, pointer.level);
+    let level = pointer.level + u32::from(number < pointer.next);
+    let (shape, held) = (*table.shape(level), class.fingerprint >> level);
+    // ORDERING: Acquire, as in `resolve_by`; then Relaxed, as in an add.
+    let load = || table.words.load(false, at, Ordering::Acquire);
+    let is_at_level = |value| tag(value, shape) == tag_of_level(level);
+    let value = load();
+    if is_at_level(value) {
+        let to = value | u128::from(held) << shape.find(value, 0).unwrap();
+        let _ = table.words.exchange(false, at, [value, to], Ordering::Relaxed);
+        let now = load();
+        if is_at_level(now) && shape.contains(now, held) {
+            return;
+        }
+    }
+    // It was frozen, or has been split meanwhile.
+    assert!(guard.contains() || guard.add(), "no empty slot");
+}
+
+#[test]
+fn mutant_a_sweep_that_omits_a_stripe() {
+    for is_split in [false, true] {
+        must_break(MISSED, Some(1), move |swapped| {
+            let sweep: Sweep = |table| sweep_without(table, STRIPE);
+            an_add_holds_up_the_next_level(add, sweep, is_split, swapped);
+        });
+    }
+}
+
+#[test]
+fn mutant_an_adder_that_loads_the_pointer_before_the_stripe() {
+    const EARLY: Add = |table, class| {
+        let pointer = table.pointer();
+        let guard = table.lock_stripe(class);
+        add_by(table, &guard, class, pointer);
+    };
+    must_break(MISSED, Some(1), |swapped| {
+        an_add_holds_up_the_next_level(EARLY, sweep, false, swapped);
+    });
+}
+
+// A splitter that is late holds up the next level: its commit would end a split of that level, if an
+// empty bucket is frozen there.
+
+fn a_late_commit_holds_up_the_next_level(sweep: Sweep, swapped: bool) {
+    let table = table(PLAN);
+    assert!(table.try_lock(SPLITTER));
+    let frozen = freeze(&table, 0, 0, Ordering::Release);
+    // In the upper child of the second split of the first bucket.
+    let item = class(KINDS[2], 0);
+    let late = move |table: &Table| {
+        table.complete_split(0, 0, frozen);
+        table.unlock(SPLITTER);
+        add(table, item);
+    };
+    let grow = move |table: &Table| {
+        split(table);
+        split(table);
+        sweep(table);
+        split(table);
+    };
+    let table = in_order(swapped, table, late, grow);
+    assert!(contains(&table, item), "{MISSED}");
+    assert_eq!(copies(&table, item), 1, "{COPIES}");
+}
+
+#[test]
+fn model_a_late_commit_holds_up_the_next_level() {
+    check_both([1, 1], Some(2), |swapped| a_late_commit_holds_up_the_next_level(sweep, swapped));
+    check_both([1, 1], Some(2), |swapped| {
+        a_late_commit_holds_up_the_next_level(|table| sweep_without(table, u64::MAX), swapped);
+    });
+}
+
+#[test]
+fn mutant_a_sweep_that_omits_a_splitters_lock() {
+    must_break(MISSED, Some(2), |swapped| {
+        a_late_commit_holds_up_the_next_level(|table| sweep_without(table, SPLITTER), swapped);
+    });
+}
+
+// The sweep hands on that the level has ended. One thread begins it, another takes the stripe in it,
+// the first takes the splitters' locks and splits, and the other then adds.
+
+fn a_sweep_in_parts(order: [Ordering; 2]) {
+    let item = lowest();
+    let [load, update] = order;
+    let grow = move |table: &Table| {
+        split(table);
+        sweep_by(table, load, update, |_| true, 1);
+        sweep_by(table, load, update, |_| true, STEPS - 1);
+        split(table);
+    };
+    let sweep_and_add = move |table: &Table| {
+        sweep_by(table, load, update, |_| true, 1);
+        add(table, item);
+    };
+    let table = at_once(table_before_publication(None), grow, sweep_and_add);
+    assert!(contains(&table, item), "{MISSED}");
+    assert_eq!(copies(&table, item), 1, "{COPIES}");
+}
+
+/// The same, but a third thread takes the stripe after the sweeper, and adds.
+fn a_sweep_and_an_add([load, update]: [Ordering; 2]) {
+    let item = lowest();
+    let table = Arc::new(table_before_publication(None));
+    let [sweeper, adder] = [Arc::clone(&table), Arc::clone(&table)];
+    let threads = [
+        spawn(move || sweep_by(&sweeper, load, update, |_| true, 1)),
+        spawn(move || add(&adder, item)),
+    ];
+    publish_by(&table, Pointer { level: 0, next: 0 }, Ordering::AcqRel);
+    sweep_by(&table, load, update, |_| true, 1);
+    sweep_by(&table, load, update, |_| true, STEPS - 1);
+    if Pointer::of(table.sweep.fetch_or(0, load)).next == table.all_locks() {
+        split_bucket(&table, 1, 0, SPLITTING);
+    }
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    assert!(contains(&table, item), "{MISSED}");
+}
+
+#[test]
+fn model_a_sweep_in_parts() {
+    check(1, Some(2), || a_sweep_in_parts([Ordering::Acquire, Ordering::AcqRel]));
+    // The same with the sweep of this crate.
+    check_both([1, 1], Some(1), |swapped| {
+        let item = lowest();
+        let grow = |table: &Table| (0..3).for_each(|_| split(table));
+        let sweep_and_add = move |table: &Table| {
+            sweep(table);
+            add(table, item);
+            assert!(contains(table, item), "{MISSED}");
+        };
+        let table = in_order(swapped, table_before_publication(None), grow, sweep_and_add);
+        assert_eq!(copies(&table, item), 1, "{COPIES}");
+    });
+}
+
+#[test]
+fn mutant_a_relaxed_sweep() {
+    use Ordering::{AcqRel, Acquire, Relaxed};
+    for order in [[Relaxed; 2], [Acquire, Relaxed]] {
+        must_miss(MISSED, Some(2), move || a_sweep_in_parts(order));
+    }
+    // The load alone: a third thread adds.
+    let order = [Relaxed, AcqRel];
+    must_miss(MISSED, Some(2), move || a_sweep_and_an_add(order));
+}
