@@ -21,7 +21,7 @@ fn an_item_is_found_during_a_split(
 fn model_an_item_is_found_during_a_split() {
     for (plan, preemptions) in [(PLAN, 3), (WIDENING, 2)] {
         for (kind, position) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
-            check(1, Some(preemptions), move || {
+            check(1300, Some(preemptions), move || {
                 let item = class(KINDS[kind], position);
                 an_item_is_found_during_a_split(plan, item, contains, split);
             });
@@ -39,7 +39,7 @@ fn by_steps(reading: Reading, splitting: Splitting) {
 
 #[test]
 fn model_the_steps_of_a_query_and_of_a_split() {
-    check(1, Some(3), || by_steps(READING, SPLITTING));
+    check(1400, Some(3), || by_steps(READING, SPLITTING));
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn a_published_child_is_born(splitting: Splitting) {
 
 #[test]
 fn model_a_published_child_is_born() {
-    check(1, Some(3), || a_published_child_is_born(SPLITTING));
-    check(1, Some(3), || {
+    check(70, Some(3), || a_published_child_is_born(SPLITTING));
+    check(500, Some(3), || {
         let item = class(KINDS[1], 0);
         let publish = move |table: &Table| {
             split(table);
@@ -137,13 +137,13 @@ fn look_alike() -> Class {
 
 #[test]
 fn model_a_query_across_levels() {
-    check(1, Some(2), || {
+    check(11_000, Some(2), || {
         across_levels(lowest(), lowest(), contains, SPLITTING);
     });
-    check(1, Some(2), || {
+    check(11_000, Some(2), || {
         across_levels(look_alike(), lowest(), contains, SPLITTING);
     });
-    check(1, Some(2), || {
+    check(1600, Some(2), || {
         across_levels(lowest(), lowest(), right, SPLITTING);
     });
 }

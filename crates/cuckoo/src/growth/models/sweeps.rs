@@ -50,11 +50,11 @@ fn an_add_holds_up_the_next_level(add: Add, sweep: Sweep, is_split: bool, swappe
 
 #[test]
 fn model_an_add_holds_up_the_next_level() {
-    for (is_split, preemptions) in [(false, 1), (true, 2)] {
-        check_both([1, 1], Some(preemptions), move |swapped| {
+    for (is_split, preemptions) in [(false, 2), (true, 2)] {
+        check_both([100, 800], Some(preemptions), move |swapped| {
             an_add_holds_up_the_next_level(add, sweep, is_split, swapped);
         });
-        check_both([1, 1], Some(1), move |swapped| {
+        check_both([80, 200], Some(1), move |swapped| {
             let sweep: Sweep = |table| sweep_without(table, u64::MAX);
             an_add_holds_up_the_next_level(add_by_steps, sweep, is_split, swapped);
         });
@@ -140,8 +140,8 @@ fn a_late_commit_holds_up_the_next_level(sweep: Sweep, swapped: bool) {
 
 #[test]
 fn model_a_late_commit_holds_up_the_next_level() {
-    check_both([1, 1], Some(2), |swapped| a_late_commit_holds_up_the_next_level(sweep, swapped));
-    check_both([1, 1], Some(2), |swapped| {
+    check_both([1400, 2700], Some(2), |swapped| a_late_commit_holds_up_the_next_level(sweep, swapped));
+    check_both([1400, 2700], Some(2), |swapped| {
         a_late_commit_holds_up_the_next_level(|table| sweep_without(table, u64::MAX), swapped);
     });
 }
@@ -195,9 +195,9 @@ fn a_sweep_and_an_add([load, update]: [Ordering; 2]) {
 
 #[test]
 fn model_a_sweep_in_parts() {
-    check(1, Some(2), || a_sweep_in_parts([Ordering::Acquire, Ordering::AcqRel]));
+    check(4400, Some(2), || a_sweep_in_parts([Ordering::Acquire, Ordering::AcqRel]));
     // The same with the sweep of this crate.
-    check_both([1, 1], Some(1), |swapped| {
+    check_both([3800, 3200], Some(1), |swapped| {
         let item = lowest();
         let grow = |table: &Table| (0..3).for_each(|_| split(table));
         let sweep_and_add = move |table: &Table| {
