@@ -23,6 +23,7 @@ use crate::growth::split::Progress;
 use crate::growth::table::{Pointer, StripeGuard, Table};
 use crate::place::Class;
 
+mod copies;
 mod queries;
 mod splits;
 mod sweeps;

@@ -4,12 +4,7 @@ use super::*;
 
 // An item is found while both buckets of the first level split.
 
-fn an_item_is_found_during_a_split(
-    plan: Plan,
-    item: Class,
-    query: Query,
-    split: Action,
-) {
+fn an_item_is_found_during_a_split(plan: Plan, item: Class, query: Query, split: Action) {
     let query = move |table: &Table| assert!(query(table, item), "{MISSED}");
     let split = move |table: &Table| (0..2).for_each(|_| split(table));
     let table = at_once(table_with(plan, &[item]), split, query);
@@ -45,10 +40,8 @@ fn model_the_steps_of_a_query_and_of_a_split() {
 #[test]
 fn mutants_of_the_loads_of_a_query() {
     use Ordering::Relaxed;
-    for reading in [
-        Reading { pointer: Relaxed, ..READING },
-        Reading { bucket: Relaxed, ..READING },
-    ] {
+    for reading in [Reading { pointer: Relaxed, ..READING }, Reading { bucket: Relaxed, ..READING }]
+    {
         must_miss(REACHED, Some(3), move || by_steps(reading, SPLITTING));
     }
 }
@@ -109,7 +102,12 @@ fn mutant_a_publication_without_having_loaded_the_tags() {
 fn across_levels(item: Class, wanted: Class, query: Query, splitting: Splitting) {
     let query = move |table: &Table| {
         let is_present = item == wanted;
-        assert_eq!(query(table, wanted), is_present, "{}", if is_present { MISSED } else { ABSENT });
+        assert_eq!(
+            query(table, wanted),
+            is_present,
+            "{}",
+            if is_present { MISSED } else { ABSENT }
+        );
     };
     let grow = move |table: &Table| {
         // Publishes the first level, then sweeps.

@@ -38,7 +38,9 @@ fn split_from_any(table: &Table) {
 #[test]
 fn model_two_splitters_of_one_bucket() {
     check_both([9800, 750], Some(3), |swapped| two_splitters(split, swapped));
-    check_both([4000, 400], Some(3), |swapped| two_splitters(|table| split_by(table, SPLITTING), swapped));
+    check_both([4000, 400], Some(3), |swapped| {
+        two_splitters(|table| split_by(table, SPLITTING), swapped)
+    });
 }
 
 #[test]
@@ -60,7 +62,9 @@ fn an_add_during_a_split(split: Action, item: Class, swapped: bool) {
 #[test]
 fn model_an_add_during_a_split() {
     for item in upper_and_lower() {
-        check_both([690, 2100], Some(3), move |swapped| an_add_during_a_split(split, item, swapped));
+        check_both([690, 2100], Some(3), move |swapped| {
+            an_add_during_a_split(split, item, swapped)
+        });
     }
 }
 
@@ -69,7 +73,9 @@ fn model_an_add_during_a_split() {
 #[test]
 fn mutant_a_split_without_a_freeze() {
     const THAWED: Action = |table| split_by(table, Splitting { freezes: false, ..SPLITTING });
-    must_break(COPIES, Some(2), |swapped| an_add_during_a_split(THAWED, upper_and_lower()[0], swapped));
+    must_break(COPIES, Some(2), |swapped| {
+        an_add_during_a_split(THAWED, upper_and_lower()[0], swapped)
+    });
 }
 
 // A splitter stopped: after the freeze, or after the birth. It goes on only when the writers have

@@ -108,7 +108,9 @@ fn a_removal_during_a_split(item: Class, remove: Remove, swapped: bool) {
 #[test]
 fn model_a_removal_during_a_split() {
     for item in [items()[0], items()[1]] {
-        check_both([110, 1700], Some(3), move |swapped| a_removal_during_a_split(item, remove, swapped));
+        check_both([110, 1700], Some(3), move |swapped| {
+            a_removal_during_a_split(item, remove, swapped)
+        });
     }
 }
 
