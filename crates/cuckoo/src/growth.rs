@@ -1,4 +1,5 @@
 //! A table that grows in place.
+#![doc = include_str!("growth/protocol.md")]
 pub(crate) mod batch;
 pub(crate) mod copy;
 pub(crate) mod figures;

@@ -18,21 +18,26 @@ use crate::shared::Shared;
 ///
 /// Each insert adds a copy of the item's fingerprint, each [`remove`](Self::remove) removes one,
 /// and [`count`](Self::count) returns the number of copies. If the filter cannot distinguish two
-/// items, it counts their copies together. A removal of one item removes one copy, so enough copies
-/// remain for the other.
+/// items, it counts their copies together. A removal of one item removes one copy, so enough
+/// copies remain for the other.
 ///
 /// *Queries* take no lock, except after eight attempts in a row during which a copy was relocated
 /// or removed.
 ///
 /// *Inserts* into a bucket with an empty slot are one compare-exchange. When more than about 80 %
-/// of the slots are in use, an insert has to relocate other items, under one of many small locks at
-/// a time. An item in relocation is in both of its buckets for a moment, never in neither. A failed
-/// insert has removed nothing.
+/// of the slots are in use, an insert has to relocate other items, under one of many small locks
+/// at a time. An item in relocation is in both of its buckets for a moment, never in neither. A
+/// failed insert has removed nothing.
 ///
 /// *Limits.* A filter with four slots per bucket is built to use 95 % of its slots, and the first
 /// insert fails near 97 % ([`InsertError::Full`]). Many copies of the same items make it full
 /// sooner: near 75 %, if every item was inserted three times. It holds at most eight copies of an
 /// item ([`InsertError::TooManyCopies`]).
+///
+/// *Growth.* With [`max_capacity`](crate::Builder::max_capacity) the filter grows in place, and
+/// the limits above are those of its last size. An insert then holds a lock of its item, whatever
+/// the load. If a thread stops in the middle of growth, inserts go on while there is room, and
+/// then return [`InsertError::Stalled`].
 ///
 /// For items that are never removed, such as claims on work, use
 /// [`OnceCuckooFilter`](crate::OnceCuckooFilter).
@@ -56,8 +61,8 @@ pub struct CuckooFilter<T: ?Sized, S = DefaultHashBuilder> {
 }
 
 impl<T: ?Sized> CuckooFilter<T> {
-    /// Creates an empty filter for `items` distinct items, at a false-positive rate of at most 1 %,
-    /// with a randomly keyed hasher. A capacity of 0 counts as 1.
+    /// Creates an empty filter for `items` distinct items, at a false-positive rate of at most 1
+    /// %, with a randomly keyed hasher. A capacity of 0 counts as 1.
     ///
     /// # Errors
     ///
@@ -133,11 +138,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
 
     /// Removes one copy of an item. Returns `false` if there is none.
     ///
-    /// **Remove only what was inserted, once per insert, and only if the insert happened before the
-    /// removal.** The insert happened before if it returned `Ok` on this thread. If it returned
-    /// `Ok` on another thread, this thread must since have joined that thread, received a message
-    /// from it, or locked a mutex that it released. Then the removal returns `true`, and no other
-    /// item is affected.
+    /// **Remove only what was inserted, once per insert, and only if the insert happened before
+    /// the removal.** The insert happened before if it returned `Ok` on this thread. If it
+    /// returned `Ok` on another thread, this thread must since have joined that thread, received a
+    /// message from it, or locked a mutex that it released. Then the removal returns `true`, and
+    /// no other item is affected.
     ///
     /// *Removing an item that was not inserted* can remove a copy of another item that the filter
     /// cannot distinguish from it, at the [`false_positive_rate`](Self::false_positive_rate). From
@@ -198,9 +203,9 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// inserted, the probability of `true` is the
     /// [`false_positive_rate`](Self::false_positive_rate).
     ///
-    /// Takes no lock: the query reads the item's two buckets, and repeats the read in the rare case
-    /// that a copy was relocated or removed at the same time. After eight disturbed attempts it
-    /// waits for the item's lock.
+    /// Takes no lock: the query reads the item's two buckets, and repeats the read in the rare
+    /// case that a copy was relocated or removed at the same time. After eight disturbed attempts
+    /// it waits for the item's lock.
     ///
     /// The query finds every item whose insert happened before it, even while other threads
     /// relocate the item. It may or may not find an item that is inserted concurrently.
@@ -287,8 +292,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// Inserts many items as [`insert_many_with`](Self::insert_many_with) does, and returns the
     /// results in order.
     ///
-    /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the iterator
-    /// or the hasher panics, the filter is unchanged.
+    /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the
+    /// iterator or the hasher panics, the filter is unchanged.
     ///
     /// # Examples
     ///
@@ -339,8 +344,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// Removes many items as [`remove_many_with`](Self::remove_many_with) does, and returns the
     /// results in order.
     ///
-    /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the iterator
-    /// or the hasher panics, the filter is unchanged.
+    /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the
+    /// iterator or the hasher panics, the filter is unchanged.
     ///
     /// # Examples
     ///
@@ -366,8 +371,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// index and the result that [`contains`](Self::contains) would have returned.
     ///
     /// Faster than single queries in filters that do not fit in the caches. Up to 32 items are
-    /// queried before the first call of `on_result`, so an insert in `on_result` may not be visible
-    /// to the results after it; see [batches](crate#batches).
+    /// queried before the first call of `on_result`, so an insert in `on_result` may not be
+    /// visible to the results after it; see [batches](crate#batches).
     ///
     /// # Examples
     ///
@@ -396,8 +401,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.contains_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Queries many items as [`contains_many_with`](Self::contains_many_with) does, and returns the
-    /// results in order.
+    /// Queries many items as [`contains_many_with`](Self::contains_many_with) does, and returns
+    /// the results in order.
     ///
     /// # Examples
     ///
@@ -472,9 +477,10 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// Returns the number of copies: inserts that returned `Ok`, less removals that returned
     /// `true`.
     ///
-    /// Exact while no thread writes. While threads write, their current inserts and removals may be
-    /// counted or not. The count is kept in up to 64 parts, fewer in small filters, so that threads
-    /// rarely write to the same part. Without the feature `std` it has one part. `O(parts)`.
+    /// Exact while no thread writes. While threads write, their current inserts and removals may
+    /// be counted or not. The count is kept in up to 64 parts, fewer in small filters, so that
+    /// threads rarely write to the same part. Without the feature `std` it has one part.
+    /// `O(parts)`.
     ///
     /// # Examples
     ///
@@ -567,7 +573,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.figures(None)
     }
 
-    /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
+    /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for
+    /// metrics.
     ///
     /// Reads at least `lines` buckets (all if there are fewer), and the other bucket of each
     /// fingerprint in them. The number of items is exact.

@@ -18,9 +18,9 @@ use crate::shared::Shared;
 /// A concurrent cuckoo filter whose `insert` is a test-and-set: **exactly one** of any number of
 /// concurrent inserts of an item returns `Ok(true)`.
 ///
-/// Use it to claim work. At most rates below 0.1 % it needs less memory than the once filter of the
-/// Bloom kind, and it returns an error when it is full, where a Bloom filter's rate rises. If an
-/// item is a false positive, no insert of it returns `Ok(true)`; this happens at the
+/// Use it to claim work. At most rates below 0.1 % it needs less memory than the once filter of
+/// the Bloom kind, and it returns an error when it is full, where a Bloom filter's rate rises. If
+/// an item is a false positive, no insert of it returns `Ok(true)`; this happens at the
 /// [`false_positive_rate`](Self::false_positive_rate).
 ///
 /// There is no `remove`. Two items that the filter cannot distinguish are stored once, because the
@@ -28,11 +28,15 @@ use crate::shared::Shared;
 /// false negative from then on. If you need removals, use [`CuckooFilter`](crate::CuckooFilter),
 /// which stores a copy for each.
 ///
-/// *Queries, and inserts of items that are present*, take no lock, except after eight attempts in a
-/// row during which a copy was relocated.
+/// *Queries, and inserts of items that are present*, take no lock, except after eight attempts in
+/// a row during which a copy was relocated.
 ///
 /// *Inserts of new items* hold the lock of the item for one compare-exchange. Above about 80 % of
 /// the slots, an insert has to relocate other items, under one lock at a time.
+///
+/// *Growth.* With [`max_capacity`](crate::Builder::max_capacity) the filter grows in place, and
+/// each item still has at most one winner. If a thread stops in the middle of growth, inserts go
+/// on while there is room, and then return [`InsertError::Stalled`].
 ///
 /// # Examples
 ///
@@ -54,8 +58,8 @@ pub struct OnceCuckooFilter<T: ?Sized, S = DefaultHashBuilder> {
 }
 
 impl<T: ?Sized> OnceCuckooFilter<T> {
-    /// Creates an empty filter for `items` distinct items, at a false-positive rate of at most 1 %,
-    /// with a randomly keyed hasher. A capacity of 0 counts as 1.
+    /// Creates an empty filter for `items` distinct items, at a false-positive rate of at most 1
+    /// %, with a randomly keyed hasher. A capacity of 0 counts as 1.
     ///
     /// # Errors
     ///
@@ -132,9 +136,9 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// inserted, the probability of `true` is the
     /// [`false_positive_rate`](Self::false_positive_rate).
     ///
-    /// Takes no lock: the query reads the item's two buckets, and repeats the read in the rare case
-    /// that a copy was relocated at the same time. After eight disturbed attempts it waits for the
-    /// item's lock.
+    /// Takes no lock: the query reads the item's two buckets, and repeats the read in the rare
+    /// case that a copy was relocated at the same time. After eight disturbed attempts it waits
+    /// for the item's lock.
     ///
     /// The query finds every item whose insert happened before it, even while other threads
     /// relocate the item. It may or may not find an item that is inserted concurrently.
@@ -216,8 +220,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// Inserts many items as [`insert_many_with`](Self::insert_many_with) does, and returns the
     /// results in order.
     ///
-    /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the iterator
-    /// or the hasher panics, the filter is unchanged.
+    /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the
+    /// iterator or the hasher panics, the filter is unchanged.
     ///
     /// # Examples
     ///
@@ -243,8 +247,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// index and the result that [`contains`](Self::contains) would have returned.
     ///
     /// Faster than single queries in filters that do not fit in the caches. Up to 32 items are
-    /// queried before the first call of `on_result`, so an insert in `on_result` may not be visible
-    /// to the results after it; see [batches](crate#batches).
+    /// queried before the first call of `on_result`, so an insert in `on_result` may not be
+    /// visible to the results after it; see [batches](crate#batches).
     ///
     /// # Examples
     ///
@@ -273,8 +277,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.shared.contains_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Queries many items as [`contains_many_with`](Self::contains_many_with) does, and returns the
-    /// results in order.
+    /// Queries many items as [`contains_many_with`](Self::contains_many_with) does, and returns
+    /// the results in order.
     ///
     /// # Examples
     ///
@@ -443,7 +447,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.shared.figures(None)
     }
 
-    /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
+    /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for
+    /// metrics.
     ///
     /// Reads at least `lines` buckets (all if there are fewer), and the other bucket of each
     /// fingerprint in them. The number of items is exact.

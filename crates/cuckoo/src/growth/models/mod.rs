@@ -3,15 +3,15 @@
 //!
 //! Each property is a function of the operation that it checks. A test `model_*` runs it with the
 //! operation of this crate. A test `mutant_*` or `mutants_*` runs it with a planted bug, and must
-//! fail with the message of the property. Where a bug needs a wrong step, this file has the steps of
-//! the protocol once more, each with a switch; a model shows that they are right with all switches
-//! in place. The first argument of `check` is the minimum number of executions that the model must
-//! explore, about half of what it explores now. The second is a bound on preemptions.
+//! fail with the message of the property. Where a bug needs a wrong step, this file has the steps
+//! of the protocol once more, each with a switch; a model shows that they are right with all
+//! switches in place. The first argument of `check` is the minimum number of executions that the
+//! model must explore, about half of what it explores now. The second is a bound on preemptions.
 //!
-//! A load followed by an exchange of the same word hides earlier loads of other threads from loom's
-//! reduction (tokio-rs/loom#392). So the thread that writes is the main one where the other only
-//! reads: loom runs it first, and the reader then chooses among the values that it may still load.
-//! Two writers run in both orders.
+//! A load followed by an exchange of the same word hides earlier loads of other threads from
+//! loom's reduction (tokio-rs/loom#392). So the thread that writes is the main one where the other
+//! only reads: loom runs it first, and the reader then chooses among the values that it may still
+//! load. Two writers run in both orders.
 
 use tamis_sync::Ordering;
 use tamis_sync::model::{Mutant, check, must_fail, must_fail_with};
@@ -25,6 +25,7 @@ use crate::growth::split::Progress;
 use crate::growth::table::Table;
 use crate::place::Class;
 
+mod copies;
 mod queries;
 mod splits;
 mod sweeps;
@@ -41,8 +42,8 @@ const PLAN: Plan = Plan { buckets: 2, width: 15, doublings: 2, paired: false };
 /// Two buckets of four slots, then four of five slots, which are narrower.
 const WIDENING: Plan = Plan { width: 13, ..PLAN };
 
-/// Fingerprints by their two lowest bits, which say in which buckets they are after two splits. The
-/// rest is the same, so a read at a wrong width confuses none of them by chance.
+/// Fingerprints by their two lowest bits, which say in which buckets they are after two splits.
+/// The rest is the same, so a read at a wrong width confuses none of them by chance.
 const KINDS: [u64; 4] = [0b1_0100, 0b1_0101, 0b1_0110, 0b1_0111];
 
 /// Returns an empty table with one stripe, and with portions of one bucket.
@@ -282,8 +283,8 @@ fn sweep_by(
     steps: usize,
 ) {
     for _ in 0..steps {
-        // A read-modify-write instead of a load: before an exchange, a load would hide those of the
-        // other thread.
+        // A read-modify-write instead of a load: before an exchange, a load would hide those of
+        // the other thread.
         // ORDERING: the model's, both.
         let sweep = Pointer::of(table.sweep.fetch_or(0, load));
         let next = if sweep.next == table.all_locks() {

@@ -16,7 +16,7 @@ fn an_item_is_found_during_a_split(plan: Plan, item: Class, query: Query, split:
 fn model_an_item_is_found_during_a_split() {
     for (plan, preemptions) in [(PLAN, 3), (WIDENING, 2)] {
         for (kind, position) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
-            check(1, Some(preemptions), move || {
+            check(1300, Some(preemptions), move || {
                 let item = class(KINDS[kind], position);
                 an_item_is_found_during_a_split(plan, item, contains, split);
             });
@@ -24,7 +24,8 @@ fn model_an_item_is_found_during_a_split() {
     }
 }
 
-/// The query by the models' own steps, which finds an error in the reading of an unborn bucket too.
+/// The query by the models' own steps, which finds an error in the reading of an unborn bucket
+/// too.
 fn by_steps(reading: Reading, splitting: Splitting) {
     let item = class(KINDS[1], 0);
     let query = move |table: &Table| assert!(contains_by(table, item, reading), "{MISSED}");
@@ -34,7 +35,7 @@ fn by_steps(reading: Reading, splitting: Splitting) {
 
 #[test]
 fn model_the_steps_of_a_query_and_of_a_split() {
-    check(1, Some(3), || by_steps(READING, SPLITTING));
+    check(1400, Some(3), || by_steps(READING, SPLITTING));
 }
 
 #[test]
@@ -78,8 +79,8 @@ fn a_published_child_is_born(splitting: Splitting) {
 
 #[test]
 fn model_a_published_child_is_born() {
-    check(1, Some(3), || a_published_child_is_born(SPLITTING));
-    check(1, Some(3), || {
+    check(70, Some(3), || a_published_child_is_born(SPLITTING));
+    check(500, Some(3), || {
         let item = class(KINDS[1], 0);
         let publish = move |table: &Table| {
             split(table);
@@ -95,8 +96,8 @@ fn mutant_a_publication_without_having_loaded_the_tags() {
     must_miss(REACHED, Some(3), move || a_published_child_is_born(splitting));
 }
 
-// A query that began at one level reads buckets of the next ones. The level has the same tag as the
-// one after the next, so only the second load of the pointer tells that a bucket was read at a
+// A query that began at one level reads buckets of the next ones. The level has the same tag as
+// the one after the next, so only the second load of the pointer tells that a bucket was read at a
 // wrong width.
 
 fn across_levels(item: Class, wanted: Class, query: Query, splitting: Splitting) {
@@ -135,13 +136,13 @@ fn look_alike() -> Class {
 
 #[test]
 fn model_a_query_across_levels() {
-    check(1, Some(2), || {
+    check(11_000, Some(2), || {
         across_levels(lowest(), lowest(), contains, SPLITTING);
     });
-    check(1, Some(2), || {
+    check(11_000, Some(2), || {
         across_levels(look_alike(), lowest(), contains, SPLITTING);
     });
-    check(1, Some(2), || {
+    check(1600, Some(2), || {
         across_levels(lowest(), lowest(), right, SPLITTING);
     });
 }

@@ -9,8 +9,8 @@ fn items() -> [Class; 4] {
     [(1, 0), (0, 0), (1, 1), (0, 1)].map(|(kind, position)| class(KINDS[kind], position))
 }
 
-// A copy is relocated from one position to the other, while the bucket of the first position splits.
-// It may go from a bucket that is split to one that is not, and back.
+// A copy is relocated from one position to the other, while the bucket of the first position
+// splits. It may go from a bucket that is split to one that is not, and back.
 
 fn a_relocation_during_a_split(item: Class, swapped: bool) {
     let relocate = move |table: &Table| {
@@ -24,7 +24,7 @@ fn a_relocation_during_a_split(item: Class, swapped: bool) {
 #[test]
 fn model_a_relocation_during_a_split() {
     for item in items() {
-        check_both([1, 1], Some(2), move |swapped| a_relocation_during_a_split(item, swapped));
+        check_both([110, 1100], Some(3), move |swapped| a_relocation_during_a_split(item, swapped));
     }
 }
 
@@ -48,7 +48,7 @@ fn an_item_is_found_during_both(item: Class, splits: [usize; 3], query: Query) {
 fn model_an_item_is_found_during_a_relocation_and_a_split() {
     for item in items() {
         for splits in [[1, 0, 0], [0, 1, 0], [0, 0, 1]] {
-            check(1, Some(2), move || an_item_is_found_during_both(item, splits, contains));
+            check(60, Some(3), move || an_item_is_found_during_both(item, splits, contains));
         }
     }
 }
@@ -76,7 +76,7 @@ fn mutant_a_clear_without_release() {
 /// Three threads.
 #[test]
 fn model_an_item_is_found_by_a_third_thread() {
-    check(1, Some(1), || {
+    check(70_000, Some(2), || {
         let item = items()[0];
         let table = Arc::new(table_with(PLAN, &[item]));
         let [other, reader] = [Arc::clone(&table), Arc::clone(&table)];
@@ -108,7 +108,9 @@ fn a_removal_during_a_split(item: Class, remove: Remove, swapped: bool) {
 #[test]
 fn model_a_removal_during_a_split() {
     for item in [items()[0], items()[1]] {
-        check_both([1, 1], Some(2), move |swapped| a_removal_during_a_split(item, remove, swapped));
+        check_both([110, 1700], Some(3), move |swapped| {
+            a_removal_during_a_split(item, remove, swapped)
+        });
     }
 }
 
@@ -162,11 +164,11 @@ fn an_item_is_found_beside_a_twin(item: Class, splits: usize) {
 fn model_an_item_is_found_during_a_removal_and_a_split() {
     for item in items() {
         for splits in [[1, 0], [0, 1]] {
-            check(1, Some(2), move || {
+            check(400, Some(2), move || {
                 a_twin_is_found_during_a_removal_and_a_split(item, splits);
             });
         }
-        check(1, Some(2), move || {
+        check(900, Some(2), move || {
             an_item_is_found_beside_a_twin(item, 1);
         });
     }
@@ -189,8 +191,8 @@ const NOT_ONE: &str = "not exactly one insert returned true";
 
 type Claim = fn(&Table, Class) -> Result<bool, InsertError>;
 
-/// Two threads insert the item. One of them splits its bucket before that, after it, or not: then a
-/// third thread does.
+/// Two threads insert the item. One of them splits its bucket before that, after it, or not: then
+/// a third thread does.
 fn exactly_one_is_new(claim: Claim, item: Class, splits: [usize; 3]) {
     let table = Arc::new(table(PLAN));
     let (other, splitter) = (Arc::clone(&table), Arc::clone(&table));
@@ -214,10 +216,10 @@ fn exactly_one_is_new(claim: Claim, item: Class, splits: [usize; 3]) {
 fn model_exactly_one_is_new_during_a_split() {
     for item in [items()[0], items()[1]] {
         for splits in [[1, 0, 0], [0, 1, 0]] {
-            check(1, Some(2), move || exactly_one_is_new(insert_once, item, splits));
+            check(1600, Some(3), move || exactly_one_is_new(insert_once, item, splits));
         }
     }
-    check(1, Some(1), || exactly_one_is_new(insert_once, items()[0], [0, 0, 1]));
+    check(5500, Some(1), || exactly_one_is_new(insert_once, items()[0], [0, 0, 1]));
 }
 
 /// Looks into the parent only, or into the child only if the pointer says so.

@@ -1,0 +1,87 @@
+//! Copies of the table while buckets split and copies are relocated: each copy is in it once.
+
+use super::*;
+use crate::growth::layout::bucket_at;
+
+const NOT_ONCE: &str = "an item is not once in a copy of the table";
+
+/// Returns how often the class is in a copy of the table.
+type Copy = fn(&Table, Class) -> u32;
+
+fn copy(table: &Table, class: Class) -> u32 {
+    let (copy, len) = table.copy().unwrap();
+    let count = copies(&copy, class);
+    assert_eq!(len, u64::from(count), "{NOT_ONCE}");
+    count
+}
+
+fn an_item_is_once_in_a_copy(item: Class, copy: Copy, swapped: bool) {
+    let copy = move |table: &Table| assert_eq!(copy(table, item), 1, "{NOT_ONCE}");
+    let relocate = move |table: &Table| {
+        split(table);
+        assert!(table.lock_stripe(item).relocate(), "no copy to relocate, or no empty slot");
+        split(table);
+    };
+    in_order(swapped, table_with(PLAN, &[item]), copy, relocate);
+}
+
+/// An item of the upper and one of the lower child, relocated in the order of a copy's reads and
+/// against it.
+fn items() -> [Class; 4] {
+    [(1, 0), (0, 0), (1, 1), (0, 1)].map(|(kind, position)| class(KINDS[kind], position))
+}
+
+#[test]
+fn model_an_item_is_once_in_a_copy() {
+    for item in items() {
+        check_both([280, 1500], None, move |swapped| {
+            an_item_is_once_in_a_copy(item, copy, swapped)
+        });
+        check_both([280, 1500], None, move |swapped| {
+            an_item_is_once_in_a_copy(item, |table, x| copy_by(table, x, true, true), swapped);
+        });
+    }
+}
+
+/// Counts the class in the buckets that the pointer shows, with the stripe or not, and looks at
+/// tags or not.
+fn copy_by(table: &Table, class: Class, locks: bool, looks: bool) -> u32 {
+    let _guard = locks.then(|| table.lock_stripe(class));
+    let (pointer, plan, mut count) = (table.pointer(), &table.plan, 0);
+    // ORDERING: Acquire, as in `normal`.
+    let load = |place| table.words.load(false, place, Ordering::Acquire);
+    for place in 0..pointer.places(plan) {
+        let ((position, low_bits), level) =
+            (bucket_at(place, plan.buckets), pointer.level_at(plan, place));
+        let is_of_class = |level| low(class.fingerprint, level) == low_bits;
+        let count_in = |bucket, level| table.shape(level).count(bucket, class.fingerprint >> level);
+        if !class.buckets.contains(&position) || !is_of_class(level) {
+            continue;
+        }
+        let bucket = load(place);
+        let tag = tag(bucket, *table.shape(level));
+        count += if !looks || tag == tag_of_level(level) || tag == FROZEN {
+            count_in(bucket, level)
+        } else if is_of_class(level + 1) {
+            count_in(bucket, level + 1)
+        } else {
+            let number = position << level | low_bits;
+            count_in(load((plan.buckets << level) + number), level + 1)
+        };
+    }
+    count
+}
+
+#[test]
+fn mutant_a_copy_without_the_stripes() {
+    must_break(NOT_ONCE, Some(2), |swapped| {
+        an_item_is_once_in_a_copy(items()[2], |table, x| copy_by(table, x, false, true), swapped);
+    });
+}
+
+#[test]
+fn mutant_a_copy_that_ignores_the_tag() {
+    must_break(NOT_ONCE, Some(2), |swapped| {
+        an_item_is_once_in_a_copy(items()[0], |table, x| copy_by(table, x, true, false), swapped);
+    });
+}
