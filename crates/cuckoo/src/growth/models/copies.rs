@@ -35,7 +35,7 @@ fn items() -> [Class; 4] {
 fn model_an_item_is_once_in_a_copy() {
     for item in items() {
         check_both([280, 1500], None, move |swapped| {
-            an_item_is_once_in_a_copy(item, copy, swapped)
+            an_item_is_once_in_a_copy(item, copy, swapped);
         });
         check_both([280, 1500], None, move |swapped| {
             an_item_is_once_in_a_copy(item, |table, x| copy_by(table, x, true, true), swapped);
@@ -43,8 +43,8 @@ fn model_an_item_is_once_in_a_copy() {
     }
 }
 
-/// Counts the class in the buckets that the pointer shows, with the stripe or not, and looks at tags
-/// or not.
+/// Counts the class in the buckets that the pointer shows, with the stripe or not, and looks at
+/// tags or not.
 fn copy_by(table: &Table, class: Class, locks: bool, looks: bool) -> u32 {
     let _guard = locks.then(|| table.lock_stripe(class));
     let (pointer, plan, mut count) = (table.pointer(), &table.plan, 0);

@@ -1,17 +1,18 @@
-//! loom models of the table that grows: what its protocol guarantees under every interleaving, and
-//! the bugs that the models must find.
+//! loom models of the table that grows: what its protocol guarantees under every interleaving,
+//! and the bugs that the models must find.
 //!
-//! Each property is a function of the operation that it checks. A test `model_*` runs it with the
-//! operation of this crate. A test `mutant_*` or `mutants_*` runs it with a planted bug, and must
-//! fail with the message of the property. Where a bug needs a wrong step, this file has the steps of
-//! the protocol once more, each with a switch; a model shows that they are right with all switches
-//! in place. The first argument of `check` is the minimum number of executions that the model must
-//! explore, about half of what it explores now. The second is a bound on preemptions.
+//! Each property is a function of the operation that it checks. A test `model_*` runs it with
+//! the operation of this crate. A test `mutant_*` or `mutants_*` runs it with a planted bug, and
+//! must fail with the message of the property. Where a bug needs a wrong step, this file has the
+//! steps of the protocol once more, each with a switch; a model shows that they are right with
+//! all switches in place. The first argument of `check` is the minimum number of executions that
+//! the model must explore, about half of what it explores now. The second is a bound on
+//! preemptions.
 //!
-//! A load followed by an exchange of the same word hides earlier loads of other threads from loom's
-//! reduction (tokio-rs/loom#392). So the thread that writes is the main one where the other only
-//! reads: loom runs it first, and the reader then chooses among the values that it may still load.
-//! Two writers run in both orders.
+//! A load followed by an exchange of the same word hides earlier loads of other threads from
+//! loom's reduction (tokio-rs/loom#392). So the thread that writes is the main one where the
+//! other only reads: loom runs it first, and the reader then chooses among the values that it
+//! may still load. Two writers run in both orders.
 
 use tamis_sync::Ordering;
 use tamis_sync::model::{Mutant, check, must_fail, must_fail_with};
@@ -40,8 +41,8 @@ const PLAN: Plan = Plan { buckets: 2, width: 15, doublings: 2, paired: false };
 /// Two buckets of four slots, then four of five slots, which are narrower.
 const WIDENING: Plan = Plan { width: 13, ..PLAN };
 
-/// Fingerprints by their two lowest bits, which say in which buckets they are after two splits. The
-/// rest is the same, so a read at a wrong width confuses none of them by chance.
+/// Fingerprints by their two lowest bits, which say in which buckets they are after two splits.
+/// The rest is the same, so a read at a wrong width confuses none of them by chance.
 const KINDS: [u64; 4] = [0b1_0100, 0b1_0101, 0b1_0110, 0b1_0111];
 
 /// Returns an empty table with one stripe, and with portions of one bucket.
@@ -49,8 +50,8 @@ fn table(plan: Plan) -> Table {
     Table::with_sizes(plan, 1, 1).unwrap()
 }
 
-/// Returns an empty table whose first buckets are split, in one portion that is not yet published,
-/// as a splitter that stopped leaves it.
+/// Returns an empty table whose first buckets are split, in one portion that is not yet
+/// published, as a splitter that stopped leaves it.
 fn table_before_publication(item: Option<Class>) -> Table {
     let table = Table::with_sizes(PLAN, 1, PLAN.buckets).unwrap();
     item.into_iter().for_each(|item| add_at(&table, item));
@@ -122,8 +123,8 @@ struct Reading {
 const READING: Reading =
     Reading { pointer: Ordering::Acquire, bucket: Ordering::Acquire, again: true, follow: true };
 
-/// A query without the version and without the lock: for models without clears, in which the level
-/// changes once.
+/// A query without the version and without the lock: for models without clears, in which the
+/// level changes once.
 fn contains_by(table: &Table, class: Class, how: Reading) -> bool {
     for _ in 0..3 {
         // ORDERING: the model's; the second load is Relaxed, as in `try_contains`.
@@ -282,8 +283,8 @@ fn sweep_by(
     steps: usize,
 ) {
     for _ in 0..steps {
-        // A read-modify-write instead of a load: before an exchange, a load would hide those of the
-        // other thread.
+        // A read-modify-write instead of a load: before an exchange, a load would hide those of
+        // the other thread.
         // ORDERING: the model's, both.
         let sweep = Pointer::of(table.sweep.fetch_or(0, load));
         let next = if sweep.next == table.all_locks() {
@@ -305,7 +306,8 @@ fn sweep_by(
     }
 }
 
-/// Runs two actions on a table in two threads. The main thread, which loom runs first, runs `one`.
+/// Runs two actions on a table in two threads. The main thread, which loom runs first, runs
+/// `one`.
 fn at_once(
     table: Table,
     one: impl FnOnce(&Table) + 'static,

@@ -24,7 +24,8 @@ fn model_an_item_is_found_during_a_split() {
     }
 }
 
-/// The query by the models' own steps, which finds an error in the reading of an unborn bucket too.
+/// The query by the models' own steps, which finds an error in the reading of an unborn bucket
+/// too.
 fn by_steps(reading: Reading, splitting: Splitting) {
     let item = class(KINDS[1], 0);
     let query = move |table: &Table| assert!(contains_by(table, item, reading), "{MISSED}");
@@ -95,9 +96,9 @@ fn mutant_a_publication_without_having_loaded_the_tags() {
     must_miss(REACHED, Some(3), move || a_published_child_is_born(splitting));
 }
 
-// A query that began at one level reads buckets of the next ones. The level has the same tag as the
-// one after the next, so only the second load of the pointer tells that a bucket was read at a
-// wrong width.
+// A query that began at one level reads buckets of the next ones. The level has the same tag as
+// the one after the next, so only the second load of the pointer tells that a bucket was read at
+// a wrong width.
 
 fn across_levels(item: Class, wanted: Class, query: Query, splitting: Splitting) {
     let query = move |table: &Table| {

@@ -7,8 +7,8 @@ const STRIPE: u64 = 0;
 const SPLITTER: u64 = 1;
 const STEPS: usize = 4;
 
-/// An item whose bucket splits twice and that is in the lower child each time: an add that has slept
-/// meanwhile finds the same tag, and the same empty slots, two levels later.
+/// An item whose bucket splits twice and that is in the lower child each time: an add that has
+/// slept meanwhile finds the same tag, and the same empty slots, two levels later.
 fn lowest() -> Class {
     class(KINDS[0], 0)
 }
@@ -113,8 +113,8 @@ fn mutant_an_adder_that_loads_the_pointer_before_the_stripe() {
     });
 }
 
-// A splitter that is late holds up the next level: its commit would end a split of that level, if an
-// empty bucket is frozen there.
+// A splitter that is late holds up the next level: its commit would end a split of that level,
+// if an empty bucket is frozen there.
 
 fn a_late_commit_holds_up_the_next_level(sweep: Sweep, swapped: bool) {
     let table = table(PLAN);
@@ -141,7 +141,7 @@ fn a_late_commit_holds_up_the_next_level(sweep: Sweep, swapped: bool) {
 #[test]
 fn model_a_late_commit_holds_up_the_next_level() {
     check_both([1400, 2700], Some(2), |swapped| {
-        a_late_commit_holds_up_the_next_level(sweep, swapped)
+        a_late_commit_holds_up_the_next_level(sweep, swapped);
     });
     check_both([1400, 2700], Some(2), |swapped| {
         a_late_commit_holds_up_the_next_level(|table| sweep_without(table, u64::MAX), swapped);
@@ -155,8 +155,8 @@ fn mutant_a_sweep_that_omits_a_splitters_lock() {
     });
 }
 
-// The sweep hands on that the level has ended. One thread begins it, another takes the stripe in it,
-// the first takes the splitters' locks and splits, and the other then adds.
+// The sweep hands on that the level has ended. One thread begins it, another takes the stripe in
+// it, the first takes the splitters' locks and splits, and the other then adds.
 
 fn a_sweep_in_parts(order: [Ordering; 2]) {
     let item = lowest();

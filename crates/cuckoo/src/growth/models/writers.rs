@@ -4,13 +4,14 @@ use super::*;
 use crate::error::InsertError;
 use crate::growth::insert::insert_once;
 
-/// Items of the upper and of the lower child, in the first or in the second bucket of their class.
+/// Items of the upper and of the lower child, in the first or in the second bucket of their
+/// class.
 fn items() -> [Class; 4] {
     [(1, 0), (0, 0), (1, 1), (0, 1)].map(|(kind, position)| class(KINDS[kind], position))
 }
 
-// A copy is relocated from one position to the other, while the bucket of the first position splits.
-// It may go from a bucket that is split to one that is not, and back.
+// A copy is relocated from one position to the other, while the bucket of the first position
+// splits. It may go from a bucket that is split to one that is not, and back.
 
 fn a_relocation_during_a_split(item: Class, swapped: bool) {
     let relocate = move |table: &Table| {
@@ -29,8 +30,8 @@ fn model_a_relocation_during_a_split() {
 }
 
 /// The item is found meanwhile. `splits` are those before the threads begin, then those of the
-/// relocating thread, before and after it relocates. The copy goes from the bucket that the query
-/// reads second to the one that it reads first.
+/// relocating thread, before and after it relocates. The copy goes from the bucket that the
+/// query reads second to the one that it reads first.
 fn an_item_is_found_during_both(item: Class, splits: [usize; 3], query: Query) {
     let relocate = move |table: &Table| {
         (0..splits[1]).for_each(|_| split(table));
@@ -109,7 +110,7 @@ fn a_removal_during_a_split(item: Class, remove: Remove, swapped: bool) {
 fn model_a_removal_during_a_split() {
     for item in [items()[0], items()[1]] {
         check_both([110, 1700], Some(3), move |swapped| {
-            a_removal_during_a_split(item, remove, swapped)
+            a_removal_during_a_split(item, remove, swapped);
         });
     }
 }
@@ -191,8 +192,8 @@ const NOT_ONE: &str = "not exactly one insert returned true";
 
 type Claim = fn(&Table, Class) -> Result<bool, InsertError>;
 
-/// Two threads insert the item. One of them splits its bucket before that, after it, or not: then a
-/// third thread does.
+/// Two threads insert the item. One of them splits its bucket before that, after it, or not:
+/// then a third thread does.
 fn exactly_one_is_new(claim: Claim, item: Class, splits: [usize; 3]) {
     let table = Arc::new(table(PLAN));
     let (other, splitter) = (Arc::clone(&table), Arc::clone(&table));
@@ -238,8 +239,8 @@ fn mutant_a_claim_that_looks_into_one_of_parent_and_child() {
     });
 }
 
-/// A holder of the lock that reads Relaxed follows a tag to a child that it sees unborn: the lock
-/// does not order the births of other threads.
+/// A holder of the lock that reads Relaxed follows a tag to a child that it sees unborn: the
+/// lock does not order the births of other threads.
 #[test]
 fn mutant_a_relaxed_load_under_the_lock() {
     const RELAXED: Query = |table, class| {
