@@ -1,5 +1,6 @@
-//! Inserts, claims, removals, queries and splits of a small table that grows, by five threads under
-//! random schedules of shuttle: searches that sleep through splits, waiting loops, several levels.
+//! Inserts, claims, removals, queries and splits of a small table that grows, by five threads
+//! under random schedules of shuttle: searches that sleep through splits, waiting loops, several
+//! levels.
 
 use std::vec::Vec;
 
@@ -12,7 +13,8 @@ use crate::growth::plan::Plan;
 use crate::growth::table::{Resolved, Table};
 use crate::place::Class;
 
-/// Four buckets of two slots, up to sixteen. So inserts have to relocate other items, or to split.
+/// Four buckets of two slots, up to sixteen. So inserts have to relocate other items, or to
+/// split.
 const PLAN: Plan = Plan { buckets: 4, width: 31, doublings: 2, paired: false };
 
 /// The items that stay; others are inserted and removed.

@@ -35,7 +35,7 @@ fn items() -> [Class; 4] {
 fn model_an_item_is_once_in_a_copy() {
     for item in items() {
         check_both([280, 1500], None, move |swapped| {
-            an_item_is_once_in_a_copy(item, copy, swapped)
+            an_item_is_once_in_a_copy(item, copy, swapped);
         });
         check_both([280, 1500], None, move |swapped| {
             an_item_is_once_in_a_copy(item, |table, x| copy_by(table, x, true, true), swapped);
