@@ -26,6 +26,16 @@ const SALTS: [u32; LANES] = [
 /// How many hashes ahead of the current one a batch requests blocks.
 pub(super) const AHEAD: usize = 24;
 
+/// The number of blocks from which a batch requests blocks: 256 KiB.
+const AHEAD_FROM: usize = (256 << 10) / size_of::<Block>();
+
+/// Returns how many hashes ahead a batch requests blocks: so many that there is none if the filter
+/// is in a cache.
+#[inline(always)]
+const fn ahead(blocks: usize) -> usize {
+    if blocks < AHEAD_FROM { usize::MAX / 2 } else { AHEAD }
+}
+
 /// Returns the number of the block of a hash: `⌊hi · blocks / 2^32⌋`, where `hi` is the upper half.
 #[inline(always)]
 pub(super) const fn place(hash: u64, blocks: usize) -> usize {
@@ -136,8 +146,9 @@ impl Kernel for InsertAll<'_> {
     #[inline(always)]
     fn run(self) {
         let Self { blocks, hashes } = self;
+        let distance = ahead(blocks.len());
         for (at, &hash) in hashes.iter().enumerate() {
-            if let Some(&ahead) = hashes.get(at + AHEAD) {
+            if let Some(&ahead) = hashes.get(at + distance) {
                 prefetch_block(&blocks[place(ahead, blocks.len())]);
             }
             insert(&mut blocks[place(hash, blocks.len())], hash as u32);
@@ -159,17 +170,18 @@ impl Kernel for Answer<'_> {
     #[inline(always)]
     fn run(self) -> usize {
         let Self { blocks, hashes, bits } = self;
-        let mut hits = 0;
+        let (distance, mut hits) = (ahead(blocks.len()), 0);
         for (byte, (first, eight)) in bits.iter_mut().zip((0..).step_by(8).zip(hashes.chunks(8))) {
-            *byte = 0;
+            let mut answers = 0;
             for (bit, &hash) in eight.iter().enumerate() {
-                if let Some(&ahead) = hashes.get(first + bit + AHEAD) {
+                if let Some(&ahead) = hashes.get(first + bit + distance) {
                     prefetch_block(&blocks[place(ahead, blocks.len())]);
                 }
                 let hit = contains(&blocks[place(hash, blocks.len())], hash as u32);
-                *byte |= u8::from(hit) << bit;
+                answers |= u8::from(hit) << bit;
+                hits += usize::from(hit);
             }
-            hits += byte.count_ones() as usize;
+            *byte = answers;
         }
         hits
     }

@@ -60,7 +60,7 @@ pub(super) fn hash(key: Key<'_>, key_type: Option<KeyType>) -> Result<u64, Error
     if key_type.is_some_and(|expected| expected != as_bytes) {
         return Err(Error::Key { found });
     }
-    Ok(key.with_little_endian(|bytes| XxHash64::oneshot(0, bytes)))
+    Ok(ParquetFilter::hash(key))
 }
 
 /// Checks the number of bytes of a bitset.
@@ -147,6 +147,36 @@ impl ParquetFilter {
         let mut filter = Self::from_bytes(bitset)?;
         filter.header = header.to_vec();
         Ok(filter)
+    }
+
+    /// Returns the hash of a key: XXH64 with seed 0 of its plain encoding.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::foreign::{Key, ParquetFilter};
+    /// assert_eq!(ParquetFilter::hash(Key::Text("")), 0xEF46_DB37_51D8_E999);
+    /// ```
+    #[must_use]
+    pub fn hash(key: Key<'_>) -> u64 {
+        key.with_little_endian(|bytes| XxHash64::oneshot(0, bytes))
+    }
+
+    /// Inserts keys by their [hashes](Self::hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::foreign::{Filter, Key, ParquetFilter};
+    /// let mut filter = ParquetFilter::new(1024)?;
+    /// filter.insert_hashes(&[1, 2].map(|key| ParquetFilter::hash(Key::I64(key))));
+    /// assert!(filter.contains(Key::I64(2))?);
+    /// # Ok::<(), tamis::formats::foreign::Error>(())
+    /// ```
+    pub fn insert_hashes(&mut self, hashes: &[u64]) {
+        self.filter.insert_hashes(hashes);
     }
 
     /// Returns a copy without a header, which takes all keys.
