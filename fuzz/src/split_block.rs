@@ -3,7 +3,7 @@
 
 use tamis::bloom::split_block::{SplitBlockFilter, View};
 
-/// The bytes in front of the filter: where it begins in memory, the number of hashes, and a divisor.
+/// The bytes in front of the filter: where it begins in memory, the number of hashes, a divisor.
 const HEAD: usize = 3;
 
 pub fn split_block(data: &[u8]) {
