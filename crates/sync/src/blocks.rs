@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 
-use crate::line::{LINE_BYTES, prefetch};
+use crate::line::{LINE_BYTES, Line, prefetch};
 use crate::lines::{AllocError, Lines};
 
 /// The bytes of half a cache line.
@@ -46,7 +46,7 @@ impl Blocks {
     /// ```
     pub fn zeroed(count: u64) -> Result<Self, AllocError> {
         let lines = Lines::zeroed(count.div_ceil(PER_LINE as u64))?;
-        // There are at least as many blocks as bytes fit in the memory, so the count is a `usize`.
+        // The number of their bytes is a `usize`, so the count is one, too.
         Ok(Self::of_lines(lines, count as usize))
     }
 
@@ -63,8 +63,8 @@ impl Blocks {
     /// ```
     #[must_use]
     pub fn of_lines(mut lines: Lines, count: usize) -> Self {
-        // The lines that `&mut` gives access to.
-        let most = PER_LINE * (*lines).as_mut().len();
+        let exclusive: &mut [Line] = &mut lines;
+        let most = PER_LINE * exclusive.len();
         Self(Memory::of_lines(lines, count.min(most)))
     }
 
