@@ -19,6 +19,7 @@ mod ops_growing;
 mod reader;
 mod sizing;
 mod snapshot_mutate;
+mod split_block;
 mod table;
 
 pub use dedup_lines::dedup_lines;
@@ -39,16 +40,18 @@ pub use ops_cuckoo::ops_cuckoo;
 pub use ops_growing::ops_growing;
 pub use sizing::sizing;
 pub use snapshot_mutate::snapshot_mutate;
+pub use split_block::split_block;
 
 /// A fuzz target. It panics if the library is wrong.
 pub type Target = fn(&[u8]);
 
 /// All targets, each with the name of its directory in `regressions/`.
-pub const TARGETS: [(&str, Target); 33] = [
+pub const TARGETS: [(&str, Target); 34] = [
     ("ops_bloom", ops_bloom),
     ("ops_cuckoo", ops_cuckoo),
     ("ops_growing", ops_growing),
     ("sizing", sizing),
+    ("split_block", split_block),
     ("dedup_lines", dedup_lines),
     ("load_native", load_native),
     ("load_diff", load_diff),

@@ -171,6 +171,11 @@ impl<W: Writer> Bits<W> {
         Self { lines, writer: PhantomData }
     }
 
+    /// Returns the lines.
+    pub(crate) fn into_lines(self) -> Lines {
+        self.lines
+    }
+
     /// Loads a word of a line, without the lock bit.
     #[inline]
     fn load(line: &Line, index: usize) -> u64 {
@@ -395,6 +400,27 @@ impl Bits<Free> {
         // result comes from the value that the RMW replaced.
         let old = self.line(line).words[index].fetch_or(mask, Ordering::Relaxed);
         old & mask != mask
+    }
+
+    /// Sets the bits of the masks in as many words of a line, from `first` on; returns whether this
+    /// call changed one. Writes all words or none: it cannot be predicted which word lacks a bit.
+    #[inline(always)]
+    pub(crate) fn insert_masks<const N: usize>(
+        &self,
+        line: u64,
+        first: usize,
+        masks: [u64; N],
+    ) -> bool {
+        let pattern = (first..).zip(masks);
+        // Load first, as in `insert_mask`.
+        if self.contains_branchless(line, pattern.clone()) {
+            return false;
+        }
+        let line = self.line(line);
+        pattern.fold(false, |new, (index, mask)| {
+            // ORDERING: Relaxed, as `insert_mask`.
+            new | (line.words[index].fetch_or(mask, Ordering::Relaxed) & mask != mask)
+        })
     }
 }
 

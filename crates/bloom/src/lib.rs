@@ -83,7 +83,8 @@
 //! # Features
 //!
 //! `std` (default): random keys for the default hasher; waiting threads yield. Without it the crate
-//! needs only `alloc` and 64-bit atomics. `rayon`: parallel collection.
+//! needs only `alloc` and 64-bit atomics. `items` (default): all filters of items; without it the
+//! crate is the module [`split_block`], for engines that have hashes. `rayon`: parallel collection.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![warn(clippy::alloc_instead_of_core, clippy::std_instead_of_core)]
@@ -96,59 +97,108 @@ pub extern crate self as bloom;
 #[cfg(any(test, feature = "rayon"))]
 extern crate std;
 
+#[cfg(feature = "items")]
 mod array;
+#[cfg_attr(
+    not(feature = "items"),
+    expect(dead_code, unreachable_pub, reason = "the filters of items use and export the rest")
+)]
 mod bits;
+#[cfg(feature = "items")]
 mod blocked;
+#[cfg(feature = "items")]
 mod build;
+#[cfg(feature = "items")]
 mod builder;
+#[cfg(feature = "items")]
 mod chain;
+#[cfg(feature = "items")]
 mod classic;
+#[cfg(feature = "items")]
 mod collect;
+#[cfg(feature = "items")]
 mod counters;
+#[cfg(feature = "items")]
 mod counting;
+#[cfg(feature = "items")]
 mod error;
+#[cfg(feature = "items")]
 mod exclusive;
+#[cfg(feature = "items")]
 mod figures;
+#[cfg(feature = "items")]
 mod filter;
+#[cfg(feature = "items")]
 mod geometry;
+#[cfg(feature = "items")]
 mod growing;
+#[cfg(feature = "items")]
 mod growing_traits;
+#[cfg(feature = "items")]
 mod many;
-#[cfg(all(test, tamis_loom))]
+#[cfg(all(test, tamis_loom, feature = "items"))]
 mod models;
+#[cfg(feature = "items")]
 mod nibbles;
+#[cfg(feature = "items")]
 mod once;
+#[cfg(feature = "items")]
 mod once_scalable;
+#[cfg(feature = "items")]
 mod probe;
+#[cfg(feature = "items")]
 pub mod raw;
+#[cfg(feature = "items")]
 mod regions;
+#[cfg(feature = "items")]
 mod rotating;
+#[cfg(feature = "items")]
 mod scalable;
+#[cfg(feature = "items")]
 mod shared;
+#[cfg(feature = "items")]
 mod sizing;
+pub mod split_block;
+#[cfg(feature = "items")]
 mod traits;
 
+#[cfg(feature = "items")]
 pub use crate::blocked::BlockedBloomFilter;
+#[cfg(feature = "items")]
 pub use crate::builder::Builder;
+#[cfg(feature = "items")]
 pub use crate::classic::BloomFilter;
+#[cfg(feature = "items")]
 pub use crate::counting::CountingBloomFilter;
+#[cfg(feature = "items")]
 pub use crate::error::UnionError;
+#[cfg(feature = "items")]
 pub use crate::exclusive::Exclusive;
+#[cfg(feature = "items")]
 pub use crate::filter::{Buildable, InLines};
+#[cfg(feature = "items")]
 pub use crate::geometry::Geometry;
+#[cfg(feature = "items")]
 pub use crate::growing::{Growing, ScalableBuilder};
+#[cfg(feature = "items")]
 pub use crate::once::OnceBloomFilter;
+#[cfg(feature = "items")]
 pub use crate::once_scalable::OnceScalableBloomFilter;
+#[cfg(feature = "items")]
 pub use crate::rotating::builder::RotatingBuilder;
+#[cfg(feature = "items")]
 pub use crate::rotating::{RotatingBloomFilter, Window};
+#[cfg(feature = "items")]
 pub use crate::scalable::ScalableBloomFilter;
+#[cfg(feature = "items")]
 pub use tamis_core::{
     AsItem, BuildError, ByHash, DynFilter, Figures, Filter, Hashed, HashedCopies, HashedRefresh,
     OnceFilter, Sampled, Verdict, WithRate,
 };
+#[cfg(feature = "items")]
 pub use tamis_hash as hash;
 
 /// Compiles and runs the README's example.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "items"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -9,4 +9,5 @@ mod oracle;
 mod rate;
 mod scalable;
 mod sizing;
+mod split_block;
 mod window;

@@ -98,6 +98,11 @@ impl Foreign {
         }
     }
 
+    /// The filter in a file as its system writes it.
+    pub(crate) fn of(filter: foreign::AnyFilter) -> Self {
+        Self { filter, wrapped: false }
+    }
+
     /// Builds an empty filter, as its system does.
     pub(crate) fn build(
         format: foreign::Format,

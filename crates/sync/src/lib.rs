@@ -3,13 +3,13 @@
 //!
 //! A filter is an array of cache [`Line`]s, each of eight 64-bit atomic [`Word`]s. This crate
 //! provides these arrays, zeroed and aligned or mapped from a file ([`Lines`]), a lock in one bit
-//! of a word ([`Word::lock`]), and a backoff for its waiters ([`Backoff`]). A [`Pair`] of words is
-//! one atomic of 128 bits, where the processor has them. [`SimdLevel`] runs loops with the widest
-//! vectors of the processor, [`run_batches`] works on many items in batches, and [`Counter`] is a
-//! sharded counter. [`Stripes`] are locks selected by a key, [`Slots`] is a list that grows while
-//! threads read it, and a [`Swap`] holds a value that is replaced while threads use it. The crate
-//! knows no filter: the crate of a filter decides what the bits mean and which ordering an access
-//! needs.
+//! of a word ([`Word::lock`]), plain bytes in such an array ([`Blocks`]), and a backoff for its
+//! waiters ([`Backoff`]). A [`Pair`] of words is one atomic of 128 bits, where the processor has
+//! them. [`SimdLevel`] runs loops with the widest vectors of the processor, [`run_batches`] works
+//! on many items in batches, and [`Counter`] is a sharded counter. [`Stripes`] are locks selected
+//! by a key, [`Slots`] is a list that grows while threads read it, and a [`Swap`] holds a value
+//! that is replaced while threads use it. The crate knows no filter: the crate of a filter decides
+//! what the bits mean and which ordering an access needs.
 //!
 //! Under `--cfg tamis_loom` (feature `loom`) the same names stand for loom's modelled atomics, and
 //! the module `model` holds a harness that runs a model and checks that it was really explored. The
@@ -29,6 +29,7 @@ extern crate alloc;
 mod backoff;
 mod batches;
 mod bit_slice;
+mod blocks;
 mod counter;
 #[cfg(all(not(any(tamis_loom, tamis_shuttle)), feature = "std"))]
 mod index;
@@ -64,6 +65,7 @@ pub use crossbeam_utils::CachePadded;
 pub use crate::backoff::Backoff;
 pub use crate::batches::{BATCH, BatchWork, run_batches};
 pub use crate::bit_slice::BitSlice;
+pub use crate::blocks::{Block, Blocks, prefetch_block};
 pub use crate::counter::Counter;
 pub use crate::line::{LINE_BITS, LINE_BYTES, LINE_WORDS, Line};
 pub use crate::lines::{AllocError, Lines};

@@ -54,16 +54,22 @@ enum Known {
     /// The baseline of the target architecture.
     Portable,
     /// Vectors of 256 bits, with a shift count per element.
-    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    #[cfg(target_arch = "x86_64")]
     Avx2,
     /// Vectors of 512 bits.
-    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    #[cfg(target_arch = "x86_64")]
     Avx512,
 }
 
+// A level needs every feature that its function enables, see `with_avx2` and `with_avx512`. The
+// crate works without std, and checks that the system saves the registers.
+#[cfg(target_arch = "x86_64")]
+cpufeatures::new!(avx2, "avx2", "bmi1", "bmi2");
+#[cfg(target_arch = "x86_64")]
+cpufeatures::new!(avx512, "avx512f", "avx512dq", "avx2", "bmi1", "bmi2");
+
 impl SimdLevel {
-    /// Returns the highest level that the processor supports. Without feature `std` it cannot query
-    /// the processor, and returns the baseline.
+    /// Returns the highest level that the processor supports. It queries the processor once.
     ///
     /// # Examples
     ///
@@ -72,16 +78,12 @@ impl SimdLevel {
     /// ```
     #[must_use]
     pub fn detect() -> Self {
-        #[cfg(all(target_arch = "x86_64", feature = "std"))]
+        #[cfg(target_arch = "x86_64")]
         {
-            use std::is_x86_feature_detected as has;
-            // A level needs every feature that its function enables, see `with_avx2` and
-            // `with_avx512`.
-            let avx2 = has!("avx2") && has!("bmi1") && has!("bmi2");
-            if avx2 && has!("avx512f") && has!("avx512dq") {
+            if avx512::get() {
                 return Self(Known::Avx512);
             }
-            if avx2 {
+            if avx2::get() {
                 return Self(Known::Avx2);
             }
         }
@@ -99,9 +101,9 @@ impl SimdLevel {
     pub fn all() -> &'static [Self] {
         const ALL: &[SimdLevel] = &[
             SimdLevel(Known::Portable),
-            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            #[cfg(target_arch = "x86_64")]
             SimdLevel(Known::Avx2),
-            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            #[cfg(target_arch = "x86_64")]
             SimdLevel(Known::Avx512),
         ];
         // The levels are ordered, and each includes the ones before it.
@@ -117,22 +119,22 @@ impl SimdLevel {
             Known::Portable => kernel.run(),
             // SAFETY: only `detect` and `all` make this level, and `detect` found the features that
             // the function enables.
-            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            #[cfg(target_arch = "x86_64")]
             Known::Avx2 => unsafe { with_avx2(kernel) },
             // SAFETY: likewise.
-            #[cfg(all(target_arch = "x86_64", feature = "std"))]
+            #[cfg(target_arch = "x86_64")]
             Known::Avx512 => unsafe { with_avx512(kernel) },
         }
     }
 }
 
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 fn with_avx2<K: Kernel>(kernel: K) -> K::Output {
     kernel.run()
 }
 
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx2,bmi1,bmi2")]
 fn with_avx512<K: Kernel>(kernel: K) -> K::Output {
     kernel.run()

@@ -181,11 +181,11 @@ pub use tamis_sync::Swap;
 pub use tamis_sync::Pinned;
 
 /// What only users of particular Bloom filters name: their builders, their sizes, and the view of
-/// `get_mut`.
+/// `get_mut`; and [`split_block`](bloom::split_block), for engines that have hashes.
 pub mod bloom {
     pub use tamis_bloom::{
         Buildable, Builder, Exclusive, Geometry, Growing, InLines, RotatingBuilder,
-        ScalableBuilder, Window,
+        ScalableBuilder, Window, split_block,
     };
 }
 

@@ -8,7 +8,8 @@ use core::alloc::{GlobalAlloc, Layout};
 use core::cell::{Cell, UnsafeCell};
 use core::panic::PanicInfo;
 
-use tamis::hash::{DefaultHashBuilder, Rapid};
+use tamis::bloom::split_block::SplitBlockFilter;
+use tamis::hash::{DefaultHashBuilder, Rapid, Xxh64};
 use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter, OnceBloomFilter, OnceCuckooFilter};
 
 // The C library: its startup code calls `main`.
@@ -67,7 +68,7 @@ extern "C" fn _Unwind_Resume() -> ! {
 /// Returns exit code 0 if every filter returns the right answers.
 #[unsafe(no_mangle)]
 extern "C" fn main(_: i32, _: *const *const u8) -> i32 {
-    i32::from(!(classic() && blocked() && once() && cuckoo() && once_cuckoo()))
+    i32::from(!(classic() && blocked() && once() && split_block() && cuckoo() && once_cuckoo()))
 }
 
 fn classic() -> bool {
@@ -93,6 +94,14 @@ fn once() -> bool {
         return false;
     };
     filter.insert(&7) && !filter.insert(&7) && filter.contains(&7)
+}
+
+fn split_block() -> bool {
+    let Ok(mut filter) = SplitBlockFilter::for_items(1000, 0.01) else {
+        return false;
+    };
+    let hash = Xxh64::with_seed(0).hash_bytes(b"a");
+    filter.insert_hash(hash) && filter.fold_to(0.01) > 1 && filter.contains_hash(hash)
 }
 
 fn cuckoo() -> bool {

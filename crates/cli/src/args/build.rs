@@ -61,8 +61,10 @@ pub(crate) struct BuildArgs {
     pub(crate) overfull: bool,
 
     /// Build a filter of another system, such as guava, spark:v1 or redisbloom:cf, as that system
-    /// does with --capacity and --rate; 'tamis convert --help' lists the formats
-    #[arg(long, value_name = "FORMAT", value_parser = foreign, requires = "capacity", conflicts_with = "kind")]
+    /// does with --capacity and --rate; 'tamis convert --help' lists the formats. Of these only
+    /// 'parquet' needs no --capacity: where memory does not allow to count the records, the filter
+    /// has 128 MiB first, and is folded at the end
+    #[arg(long, value_name = "FORMAT", value_parser = foreign, conflicts_with_all = ["kind", "window"])]
     pub(crate) to: Option<Named>,
 
     #[command(flatten)]

@@ -15,6 +15,7 @@ use crate::output::{self, Roles};
 use crate::pipeline::{self, Done, Gate, Hasher, Printed, Records};
 use crate::screen::{self, Screen};
 
+mod counted;
 mod foreign;
 
 /// The rate of a filter that is built without --rate.
@@ -23,8 +24,8 @@ const DEFAULT_RATE: f64 = 1e-6;
 /// Runs `tamis build`.
 pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
     let start = Instant::now();
-    if let (Some(named), Some(capacity)) = (args.to, args.capacity) {
-        return foreign::build(args, named, capacity, start);
+    if let Some(named) = args.to {
+        return foreign::build(args, named, start);
     }
     args.keys.require_foreign()?;
     // Check the options, the inputs and the output before anything is read.

@@ -119,6 +119,12 @@ impl Report {
         self.put("false_positive_rate", rate);
     }
 
+    /// Describes that the filter was larger at first.
+    pub(super) fn describe_fold(&mut self, first: u64) {
+        self.text.push_str(&format!(", folded from {}", bytes(first)));
+        self.put("first_bytes", first);
+    }
+
     /// Prints the report as the options require. Warnings are printed even with `--quiet`.
     pub(super) fn show(mut self, args: &RecordArgs) {
         if let Some(Stats::Json) = args.stats {

@@ -119,6 +119,30 @@ pub trait Filter: Any + fmt::Debug {
         Err(Error::Union)
     }
 
+    /// Makes the filter smaller by the largest factor after which its
+    /// [rate](Self::false_positive_rate) is at most `rate`, and returns the factor. The answers to
+    /// inserted keys stay the same. Of all formats, only the filters of Parquet can be folded: for
+    /// the others, and where no factor keeps the rate, it is 1.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::foreign::{Error, Filter, Key, ParquetFilter};
+    ///
+    /// let mut filter = ParquetFilter::new(1 << 20)?;
+    /// for key in 0..1000 {
+    ///     filter.insert(Key::I64(key))?;
+    /// }
+    /// assert_eq!((filter.fold_to(0.01), filter.encoded_len()), (512, 2048));
+    /// assert!(filter.contains(Key::I64(7))?);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn fold_to(&mut self, rate: f64) -> u64 {
+        let _ = rate;
+        1
+    }
+
     /// Returns the number of bytes that [`write`](Self::write) writes.
     fn encoded_len(&self) -> u64;
 

@@ -7,32 +7,23 @@
 //! The hash is XXH64 with seed 0 of the plain encoding of a value. Source: `BloomFilter.md` of
 //! `apache/parquet-format`.
 
+use std::io;
+
+use tamis_bloom::split_block::{self, SplitBlockFilter};
 use twox_hash::XxHash64;
 
-use super::bits::BitArray;
-use super::bloom::{ForeignBloomFilter, Places, System};
-use super::cursor::{Cursor, in_range};
+use super::bloom::like;
+use super::cursor::in_range;
 use super::error::Error;
+use super::filter::Filter;
 use super::format::Format;
 use super::key::{Key, KeyType};
 use super::parquet_header::{self, Parts};
-use super::rates;
 
 /// The bytes of a block.
 const BLOCK: u64 = 32;
 /// The most bytes: their number is an `i32`.
 const MAX_BYTES: i64 = i32::MAX as i64 / BLOCK as i64 * BLOCK as i64;
-
-const SALTS: [u32; 8] = [
-    0x47b6_137b,
-    0x4497_4d91,
-    0x8824_ad5b,
-    0xa2b7_289d,
-    0x7054_95c7,
-    0x2df1_424b,
-    0x9efc_4947,
-    0x5c6b_fb31,
-];
 
 /// The Bloom filter of a column of a Parquet file.
 ///
@@ -53,44 +44,37 @@ const SALTS: [u32; 8] = [
 /// assert_eq!(filter.to_bytes_with_header().len(), 1024 + 16);
 /// # Ok::<(), tamis::formats::foreign::Error>(())
 /// ```
-pub type ParquetFilter = ForeignBloomFilter<Parquet>;
-
-/// The sizes, and what a file says of the filter.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Parquet {
+#[derive(Clone, Debug)]
+pub struct ParquetFilter {
     /// What is written in front of the bits: empty, or a header.
     header: Vec<u8>,
-    blocks: u64,
     key_type: Option<KeyType>,
+    filter: SplitBlockFilter,
 }
 
-impl Parquet {
-    /// Checks the number of bytes of a bitset.
-    fn of_bitset(bytes: &[u8], key_type: Option<KeyType>) -> Result<Self, Error> {
-        let length = bytes.len() as i64;
-        in_range("the number of bytes", length, BLOCK as i64, MAX_BYTES)?;
-        in_range("the number of bytes modulo 32", length % BLOCK as i64, 0, 0)?;
-        Ok(Self { header: Vec::new(), blocks: bytes.len() as u64 / BLOCK, key_type })
+/// Returns the hash of a key, if a filter of keys of this type takes it.
+pub(super) fn hash(key: Key<'_>, key_type: Option<KeyType>) -> Result<u64, Error> {
+    // A string is its bytes.
+    let found = key.key_type();
+    let as_bytes = if found == KeyType::Text { KeyType::Bytes } else { found };
+    if key_type.is_some_and(|expected| expected != as_bytes) {
+        return Err(Error::Key { found });
     }
+    Ok(ParquetFilter::hash(key))
 }
 
-impl Places for Parquet {
-    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
-        // A string is its bytes.
-        let found = key.key_type();
-        let as_bytes = if found == KeyType::Text { KeyType::Bytes } else { found };
-        if self.key_type.is_some_and(|expected| expected != as_bytes) {
-            return Err(Error::Key { found });
-        }
-        let hash = key.with_little_endian(|bytes| XxHash64::oneshot(0, bytes));
-        let block = ((hash >> 32) * self.blocks) >> 32;
-        for (word, salt) in (0..).zip(SALTS) {
-            let bit = (hash as u32).wrapping_mul(salt) >> 27;
-            if !each(256 * block + 32 * word + u64::from(bit)) {
-                break;
-            }
-        }
-        Ok(())
+/// Checks the number of bytes of a bitset.
+pub(super) fn check_bitset(bytes: &[u8]) -> Result<(), Error> {
+    let length = bytes.len() as i64;
+    in_range("the number of bytes", length, BLOCK as i64, MAX_BYTES)?;
+    in_range("the number of bytes modulo 32", length % BLOCK as i64, 0, 0)
+}
+
+/// Returns the error of a filter whose size was checked.
+pub(super) fn refused(error: split_block::Error) -> Error {
+    match error {
+        split_block::Error::Alloc { bytes } => Error::Alloc { bytes },
+        _ => Error::Size { parameter: "number of bytes" },
     }
 }
 
@@ -104,14 +88,33 @@ impl ParquetFilter {
         if bytes == 0 || bytes > MAX_BYTES as u64 || !bytes.is_multiple_of(BLOCK) {
             return Err(Error::Size { parameter: "number of bytes" });
         }
-        let system = Parquet { header: Vec::new(), blocks: bytes / BLOCK, key_type: None };
-        Self::zeroed(system, bytes)
+        let filter = SplitBlockFilter::with_bytes(bytes).map_err(refused)?;
+        Ok(Self { header: Vec::new(), key_type: None, filter })
+    }
+
+    /// Reads a bitset.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] if the bytes are not 1 or more blocks of 32 bytes, or [`Error::Alloc`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::foreign::{Filter, ParquetFilter};
+    /// assert_eq!(ParquetFilter::from_bytes(&[0; 64])?.to_bytes(), [0; 64]);
+    /// # Ok::<(), tamis::formats::foreign::Error>(())
+    /// ```
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Self::of_column(bytes, None)
     }
 
     /// Reads the bitset of a column whose keys have this type.
     pub(super) fn of_column(bytes: &[u8], key_type: Option<KeyType>) -> Result<Self, Error> {
-        let system = Parquet::of_bitset(bytes, key_type)?;
-        Ok(Self { system, bits: BitArray::of_bytes(bytes)? })
+        check_bitset(bytes)?;
+        let filter = SplitBlockFilter::from_bytes(bytes).map_err(refused)?;
+        Ok(Self { header: Vec::new(), key_type, filter })
     }
 
     /// Reads a filter as a Parquet file has it: a header and the bitset. The filter is written with
@@ -142,49 +145,87 @@ impl ParquetFilter {
         // bitset then.
         in_range("the length of the header", header.len() as i64, 1, BLOCK as i64 - 1)?;
         let mut filter = Self::from_bytes(bitset)?;
-        filter.system.header = header.to_vec();
+        filter.header = header.to_vec();
         Ok(filter)
+    }
+
+    /// Returns the hash of a key: XXH64 with seed 0 of its plain encoding.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::foreign::{Key, ParquetFilter};
+    /// assert_eq!(ParquetFilter::hash(Key::Text("")), 0xEF46_DB37_51D8_E999);
+    /// ```
+    #[must_use]
+    pub fn hash(key: Key<'_>) -> u64 {
+        key.with_little_endian(|bytes| XxHash64::oneshot(0, bytes))
+    }
+
+    /// Inserts keys by their [hashes](Self::hash).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::foreign::{Filter, Key, ParquetFilter};
+    /// let mut filter = ParquetFilter::new(1024)?;
+    /// filter.insert_hashes(&[1, 2].map(|key| ParquetFilter::hash(Key::I64(key))));
+    /// assert!(filter.contains(Key::I64(2))?);
+    /// # Ok::<(), tamis::formats::foreign::Error>(())
+    /// ```
+    pub fn insert_hashes(&mut self, hashes: &[u64]) {
+        self.filter.insert_hashes(hashes);
     }
 
     /// Returns a copy without a header, which takes all keys.
     pub(super) fn to_bitset(&self) -> Result<Self, Error> {
-        Self::from_bytes(self.bits.as_bytes())
+        Self::from_bytes(self.filter.as_bytes())
     }
 
     /// Returns a copy with a header, which takes all keys.
     pub(super) fn to_header(&self) -> Result<Self, Error> {
         let mut filter = self.to_bitset()?;
-        filter.system.header = parquet_header::of_bitset(self.system.blocks * BLOCK);
+        filter.header = parquet_header::of_bitset(self.bytes());
         Ok(filter)
     }
 
-    /// Adds all keys of another filter, if it has the same size. Returns whether it has.
-    pub(super) fn unite(&mut self, other: &Self) -> bool {
-        let same = self.system.blocks == other.system.blocks;
-        if same {
-            self.bits.unite(&other.bits);
-        }
-        same
+    /// Returns the number of bytes of the bitset.
+    fn bytes(&self) -> u64 {
+        self.filter.as_bytes().len() as u64
     }
 
     /// Returns the filter as a Parquet file has it, from its `bloom_filter_offset` on: a header and
     /// the bitset.
     #[must_use]
     pub fn to_bytes_with_header(&self) -> Vec<u8> {
-        let mut bytes = parquet_header::of_bitset(self.system.blocks * BLOCK);
-        bytes.extend(self.bits.as_bytes());
+        let mut bytes = parquet_header::of_bitset(self.bytes());
+        bytes.extend(self.filter.as_bytes());
         bytes
     }
 }
 
-impl System for Parquet {
-    fn read<'b>(cursor: &mut Cursor<'b>) -> Result<(Self, &'b [u8]), Error> {
-        let bytes = cursor.rest();
-        Ok((Self::of_bitset(bytes, None)?, bytes))
+impl Filter for ParquetFilter {
+    fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
+        Ok(self.filter.contains_hash(hash(key, self.key_type)?))
     }
 
-    fn header(&self) -> Vec<u8> {
-        self.header.clone()
+    fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
+        Ok(self.filter.insert_hash(hash(key, self.key_type)?))
+    }
+
+    fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
+        let other = like(other, |other: &Self| self.key_type == other.key_type)?;
+        self.filter.union_with(&other.filter).map_err(|_| Error::Union)
+    }
+
+    fn fold_to(&mut self, rate: f64) -> u64 {
+        let factor = self.filter.fold_to(rate);
+        if factor > 1 && !self.header.is_empty() {
+            self.header = parquet_header::of_bitset(self.bytes());
+        }
+        factor
     }
 
     fn format(&self) -> Format {
@@ -192,18 +233,20 @@ impl System for Parquet {
     }
 
     fn parameters(&self) -> Vec<(&'static str, u64)> {
-        let blocks = self.blocks;
-        vec![("bits", 8 * BLOCK * blocks), ("blocks", blocks), ("hash functions", 8)]
+        let bytes = self.bytes();
+        vec![("bits", 8 * bytes), ("blocks", bytes / BLOCK), ("hash functions", 8)]
     }
 
-    fn rate(&self, bits: &BitArray) -> f64 {
-        // One bit in each of the eight words of a block.
-        rates::of_blocks(self.blocks, 8 * BLOCK, |start| {
-            (0..8).map(|word| rates::fill(bits, start + 32 * word, 32)).product()
-        })
+    fn false_positive_rate(&self) -> f64 {
+        self.filter.false_positive_rate()
     }
 
-    fn unites_with(&self, other: &Self) -> bool {
-        (self.blocks, self.key_type) == (other.blocks, other.key_type)
+    fn encoded_len(&self) -> u64 {
+        self.header.len() as u64 + self.bytes()
+    }
+
+    fn write(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        to.write_all(&self.header)?;
+        to.write_all(self.filter.as_bytes())
     }
 }

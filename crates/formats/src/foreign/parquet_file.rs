@@ -9,11 +9,13 @@
 //! All structures are in Thrift's compact protocol. A filter begins with the header of
 //! parquet_header.rs. Source: `parquet.thrift` of `apache/parquet-format`.
 
+use core::ops::Range;
+
 use super::cursor::{Cursor, in_range};
 use super::error::Error;
 use super::key::KeyType;
-use super::parquet::ParquetFilter;
-use super::parquet_header;
+use super::parquet::{ParquetFilter, check_bitset};
+use super::parquet_header::{self, Parts};
 use super::thrift::{BINARY, I32, I64, LIST, STRUCT, Thrift};
 
 const MAGIC: i64 = i32::from_le_bytes(*b"PAR1") as i64;
@@ -94,14 +96,21 @@ impl ParquetColumn {
     /// [`Error`] if there is no Bloom filter at the offset, or one of a sort that Parquet does not
     /// have so far.
     pub fn filter(&self, file: &[u8]) -> Result<ParquetFilter, Error> {
+        ParquetFilter::of_column(&file[self.bitset(file)?], Some(self.key_type))
+    }
+
+    /// Returns where in the file the bitset of the column is, as [`filter`](Self::filter) reads it.
+    pub(super) fn bitset(&self, file: &[u8]) -> Result<Range<usize>, Error> {
         let mut cursor = Cursor::new(file);
         cursor.take(self.offset)?;
         let bytes = match self.length {
             Some(length) => cursor.take(length)?,
             None => cursor.rest(),
         };
-        let bitset = parquet_header::split(bytes)?.bitset;
-        ParquetFilter::of_column(bitset, Some(self.key_type))
+        let Parts { header, bitset, .. } = parquet_header::split(bytes)?;
+        check_bitset(bitset)?;
+        let start = self.offset as usize + header.len();
+        Ok(start..start + bitset.len())
     }
 }
 

@@ -1,14 +1,17 @@
 //! Parquet: a whole file as a filter, with the Bloom filters of one column.
 
+use core::ops::Range;
 use std::io;
+
+use tamis_bloom::split_block::View;
 
 use super::bits::BitArray;
 use super::cursor::in_range;
 use super::error::Error;
 use super::filter::Filter;
 use super::format::Format;
-use super::key::Key;
-use super::parquet::ParquetFilter;
+use super::key::{Key, KeyType};
+use super::parquet::{self, ParquetFilter};
 use super::parquet_file::ParquetColumn;
 use super::rates;
 
@@ -37,7 +40,15 @@ pub struct ParquetFileFilter {
     file: BitArray,
     column: String,
     /// Of each row group, in order.
-    filters: Vec<ParquetFilter>,
+    filters: Vec<RowGroup>,
+}
+
+/// The filter of a row group.
+#[derive(Clone, Debug)]
+struct RowGroup {
+    key_type: KeyType,
+    /// Where in the file its bitset is.
+    bitset: Range<usize>,
 }
 
 impl ParquetFileFilter {
@@ -68,12 +79,12 @@ impl ParquetFileFilter {
             if of.row_group != filters.len() {
                 return Err(Error::RowGroup { number: filters.len() as u64 });
             }
-            let filter = of.filter(file)?;
-            // Filters of a writer do not overlap. If they did, they could take many times the bytes
+            let bitset = of.bitset(file)?;
+            // Filters of a writer do not overlap. If they did, they could have many times the bytes
             // of the file.
-            bytes += filter.encoded_len();
+            bytes += bitset.len();
             in_range("the bytes of all filters", bytes as i64, 0, file.len() as i64)?;
-            filters.push(filter);
+            filters.push(RowGroup { key_type: of.key_type, bitset });
         }
         if filters.len() < row_groups {
             return Err(Error::RowGroup { number: filters.len() as u64 });
@@ -101,9 +112,21 @@ impl ParquetFileFilter {
     /// Returns one filter that contains each key of the column: that of the row group, or the union
     /// of those of all row groups. Returns `None` if they have several sizes.
     pub(super) fn union(&self) -> Result<Option<ParquetFilter>, Error> {
+        let read =
+            |of: &RowGroup| ParquetFilter::from_bytes(&self.file.as_bytes()[of.bitset.clone()]);
         let Some((first, others)) = self.filters.split_first() else { return Ok(None) };
-        let mut union = first.to_bitset()?;
-        Ok(others.iter().all(|other| union.unite(other)).then_some(union))
+        let mut union = read(first)?;
+        for other in others {
+            if union.union_with(&read(other)?).is_err() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(union))
+    }
+
+    /// Returns the filter of a row group, in the bytes of the file.
+    fn view(&self, of: &RowGroup) -> Result<View<'_>, Error> {
+        View::new(&self.file.as_bytes()[of.bitset.clone()]).map_err(parquet::refused)
     }
 }
 
@@ -126,8 +149,8 @@ fn unknown(columns: &[ParquetColumn]) -> Error {
 
 impl Filter for ParquetFileFilter {
     fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
-        for filter in &self.filters {
-            if filter.contains(key)? {
+        for of in &self.filters {
+            if self.view(of)?.contains_hash(parquet::hash(key, of.key_type.into())?) {
                 return Ok(true);
             }
         }
@@ -143,13 +166,15 @@ impl Filter for ParquetFileFilter {
     }
 
     fn parameters(&self) -> Vec<(&'static str, u64)> {
-        let bytes: u64 = self.filters.iter().map(Filter::encoded_len).sum();
+        let bytes: usize = self.filters.iter().map(|of| of.bitset.len()).sum();
         let row_groups = self.filters.len() as u64;
-        vec![("bits", 8 * bytes), ("row groups", row_groups), ("hash functions", 8)]
+        vec![("bits", 8 * bytes as u64), ("row groups", row_groups), ("hash functions", 8)]
     }
 
     fn false_positive_rate(&self) -> f64 {
-        rates::of_any(self.filters.iter().map(Filter::false_positive_rate))
+        // The lengths were checked when the file was read.
+        let views = self.filters.iter().filter_map(|of| self.view(of).ok());
+        rates::of_any(views.map(|view| view.false_positive_rate()))
     }
 
     fn encoded_len(&self) -> u64 {

@@ -16,6 +16,7 @@ mod hadoop;
 mod leveldb;
 mod orc;
 mod parquet;
+mod parquet_crate;
 mod parquet_file;
 mod pybloom_live;
 mod rbloom;

@@ -107,3 +107,21 @@ fn filters_are_built_with_the_bytes_of_the_system() {
     ];
     assert_eq!(built, expected);
 }
+
+/// The records are counted: the filter is that of this capacity. Other systems need one.
+#[test]
+fn a_filter_of_parquet_is_sized_for_its_records() {
+    let folder = Folder::new();
+    let [path, other] = ["counted", "of_capacity"].map(|name| folder.path(name));
+    let text: String = (0..6000).map(|line| format!("{}\n", line % 3000)).collect();
+    let build = |path: &std::path::Path, format: &str, more: &[&str]| {
+        let args = ["build", "-o", path.to_str().unwrap(), "--key-type", "i64", "--to", format];
+        run(&[&args, more].concat(), text.as_bytes())
+    };
+    let counted = build(&path, "parquet", &["--rate", "1e-3"]);
+    assert!(counted.stderr.contains("3,000 inserted, 3,000 repeated"), "{}", counted.stderr);
+    counted.text();
+    build(&other, "parquet", &["--rate", "1e-3", "--capacity", "3000"]).text();
+    assert!(fs::read(&path).unwrap() == fs::read(&other).unwrap());
+    assert!(build(&other, "guava", &[]).refused().contains("needs --capacity"));
+}

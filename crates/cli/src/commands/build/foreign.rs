@@ -1,15 +1,17 @@
 //! `tamis build --to`: a filter of another system from records.
 
-use std::sync::Mutex;
+use std::any::Any;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use tamis::formats::foreign;
 
+use super::counted::Counted;
 use crate::args::{BuildArgs, Named};
 use crate::commands::report::Report;
 use crate::error::Error;
 use crate::filters::Lock;
-use crate::foreign::{Change, Foreign, How, held};
+use crate::foreign::{Change, Foreign, How};
 use crate::input::{self, shown};
 use crate::memory;
 use crate::output::{self, Roles};
@@ -17,15 +19,10 @@ use crate::pipeline::{self, Gate, Seed};
 use crate::screen::{self, Screen};
 
 /// Builds a filter of another system.
-pub(super) fn build(
-    mut args: BuildArgs,
-    named: Named,
-    capacity: u64,
-    start: Instant,
-) -> Result<(), Error> {
+pub(super) fn build(mut args: BuildArgs, named: Named, start: Instant) -> Result<(), Error> {
     // Check the options, the inputs and the output before anything is read.
     let records = args.records.records_with("build", false)?;
-    let filter = args.empty(named, capacity)?;
+    let filter = args.empty(named)?;
     filter.require_keys(args.keys, &args.output)?;
     // The system provides its pages only as they are written.
     memory::check(filter.filter.encoded_len() + filter.growth())?;
@@ -41,19 +38,27 @@ pub(super) fn build(
     let (none, gate) = (std::io::sink(), Gate::default());
     let done = pipeline::run(inputs.list, none, &records, &decider, &gate, &mut screen)?;
     screen.finish();
-    let filter = held(&filter);
+    let filter = filter.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (filter, new, first) = match args.capacity {
+        Some(_) => (filter, done.tally.items(), None),
+        None => args.sized(named, filter)?,
+    };
     filter.save(&args.output)?;
     drop((screen, lock));
 
-    let mut report = Report::of_inserts(&done, start, done.tally.items());
+    let mut report = Report::of_inserts(&done, start, new);
     report.describe_foreign(&filter, &args.output);
+    if let Some(first) = first {
+        report.describe_fold(first);
+    }
     report.show(&args.records);
     Ok(())
 }
 
 impl BuildArgs {
-    /// Builds the empty filter, as the system does with these options.
-    fn empty(&self, named: Named, capacity: u64) -> Result<Foreign, Error> {
+    /// Builds the empty filter, as the system does with these options; without a capacity, one
+    /// that is sized at the end of the input.
+    fn empty(&self, named: Named) -> Result<Foreign, Error> {
         let format = named.built();
         let unneeded = |option| {
             let name = format.system();
@@ -71,11 +76,30 @@ impl BuildArgs {
             Seed::Fixed(seed) => Some(seed),
             Seed::Random => None,
         };
-        Foreign::build(format, capacity, self.rate, seed).map_err(|source| match source {
+        let Some(capacity) = self.capacity else {
+            let text = || format!("--to {} needs --capacity, the number of records", named.name());
+            let counted = Counted::new(format).ok_or_else(|| Error::Usage(text()))?;
+            return Ok(Foreign::of(Box::new(counted)));
+        };
+        Foreign::build(format, capacity, self.rate, seed)
+            .map_err(|source| self.refused(named, source))
+    }
+
+    /// Sizes the filter for the number of its keys. Returns it with this number, and with the bytes
+    /// that it had before it was folded, if it was.
+    fn sized(&self, named: Named, filter: Foreign) -> Result<(Foreign, u64, Option<u64>), Error> {
+        let any: Box<dyn Any> = filter.filter;
+        let counted = any.downcast::<Counted>().expect("the filter that `empty` made");
+        let done = counted.finish(self.rate).map_err(|source| self.refused(named, source))?;
+        Ok((Foreign::of(done.filter), done.keys, done.first))
+    }
+
+    fn refused(&self, named: Named, source: foreign::Error) -> Error {
+        match source {
             foreign::Error::Alloc { bytes: needed } => {
                 Error::Short { name: shown(&self.output), needed, available: memory::available() }
             }
             source => Error::Usage(format!("--to {}: {source}", named.name())),
-        })
+        }
     }
 }

@@ -1,0 +1,176 @@
+//! A filter of Parquet that is sized at the end of the input, for the number of its keys.
+
+use std::io;
+use std::mem;
+
+use tamis::formats::foreign::{self, AnyFilter, Filter, Format, Key, ParquetFilter, convert};
+
+use crate::memory;
+
+/// The number of hashes after which repeated ones are removed for the first time.
+const FIRST: usize = 1 << 20;
+
+/// The number of hashes before whose allocation the memory available is read.
+const LARGE: usize = 1 << 22;
+
+/// The bytes of the filter that takes the keys when there is no memory for their hashes: the most
+/// that parquet-java and Arrow make.
+const MOST: u64 = 128 << 20;
+
+/// The rate of the format if none is given.
+const RATE: f64 = 0.01;
+
+/// Keeps the hashes of the keys. Where memory does not allow that, they go to a filter of [`MOST`]
+/// bytes, which is folded at the end.
+#[derive(Debug)]
+pub(super) struct Counted {
+    format: Format,
+    hashes: Vec<u64>,
+    /// The number of hashes after which repeated ones are removed.
+    limit: usize,
+    large: Option<ParquetFilter>,
+    /// The number of keys that changed the large filter.
+    changes: u64,
+    /// Whether there is no memory for this number of hashes.
+    lacks: fn(usize) -> bool,
+}
+
+/// What became of it.
+pub(super) struct Done {
+    pub(super) filter: AnyFilter,
+    /// The number of distinct keys, as far as the filter distinguishes them.
+    pub(super) keys: u64,
+    /// The bytes that the filter had before it was folded, if it was.
+    pub(super) first: Option<u64>,
+}
+
+impl Counted {
+    /// Returns the empty filter, if one of the format can be folded.
+    pub(super) fn new(format: Format) -> Option<Self> {
+        let folds = matches!(format, Format::ParquetBitset | Format::ParquetHeader);
+        // A vector that doubles needs the old memory and the new one.
+        let lacks = |count| count >= LARGE && memory::lack(24 * count as u64).is_some();
+        folds.then_some(Self {
+            format,
+            hashes: Vec::new(),
+            limit: FIRST,
+            large: None,
+            changes: 0,
+            lacks,
+        })
+    }
+
+    /// Returns the filter for the number of keys.
+    pub(super) fn finish(mut self, rate: Option<f64>) -> Result<Done, foreign::Error> {
+        if let Some(mut large) = self.large {
+            large.fold_to(rate.unwrap_or(RATE));
+            let filter = convert(&large, self.format)?;
+            return Ok(Done { filter, keys: self.changes, first: Some(MOST) });
+        }
+        self.hashes.sort_unstable();
+        self.hashes.dedup();
+        let keys = self.hashes.len() as u64;
+        let mut filter = self.format.build(keys.max(1), rate, None)?;
+        let any: &mut dyn std::any::Any = &mut *filter;
+        if let Some(filter) = any.downcast_mut::<ParquetFilter>() {
+            filter.insert_hashes(&self.hashes);
+        }
+        Ok(Done { filter, keys, first: None })
+    }
+
+    /// Inserts the hashes into a large filter, which takes the following ones, too.
+    fn enlarge(&mut self) -> Result<(), foreign::Error> {
+        let mut large = ParquetFilter::new(MOST)?;
+        self.hashes.sort_unstable();
+        self.hashes.dedup();
+        self.changes = self.hashes.len() as u64;
+        large.insert_hashes(&mem::take(&mut self.hashes));
+        self.large = Some(large);
+        Ok(())
+    }
+}
+
+impl Filter for Counted {
+    /// Asked only whether the format takes keys of a type.
+    fn contains(&self, _: Key<'_>) -> Result<bool, foreign::Error> {
+        Ok(false)
+    }
+
+    fn insert(&mut self, key: Key<'_>) -> Result<bool, foreign::Error> {
+        if self.large.is_none() && self.hashes.len() == self.hashes.capacity() {
+            // Remove repeated hashes first. The limit doubles, so that each hash is sorted a few
+            // times only.
+            if self.hashes.len() >= self.limit {
+                self.hashes.sort_unstable();
+                self.hashes.dedup();
+                self.limit = FIRST.max(2 * self.hashes.len());
+            }
+            let is_full = self.hashes.len() == self.hashes.capacity();
+            let lacks = || (self.lacks)(self.hashes.len() + 1);
+            if is_full && (lacks() || self.hashes.try_reserve(1).is_err()) {
+                self.enlarge()?;
+            }
+        }
+        let Some(large) = &mut self.large else {
+            self.hashes.push(ParquetFilter::hash(key));
+            return Ok(true);
+        };
+        let is_new = large.insert(key)?;
+        self.changes += u64::from(is_new);
+        Ok(is_new)
+    }
+
+    fn format(&self) -> Format {
+        self.format
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        0.0
+    }
+
+    fn encoded_len(&self) -> u64 {
+        0
+    }
+
+    fn write(&self, _: &mut dyn io::Write) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the filter of some keys, each inserted twice.
+    fn filter_of(keys: i64, format: Format, lacks: fn(usize) -> bool) -> Done {
+        let mut counted = Counted { lacks, ..Counted::new(format).unwrap() };
+        for key in (0..keys).chain(0..keys) {
+            counted.insert(Key::I64(key)).unwrap();
+        }
+        counted.finish(Some(0.01)).unwrap()
+    }
+
+    #[test]
+    fn keys_are_counted_or_the_filter_is_folded() {
+        for format in [Format::ParquetBitset, Format::ParquetHeader] {
+            let Done { filter: counted, keys, first } = filter_of(20_000, format, |_| false);
+            assert_eq!((counted.format(), keys, first), (format, 20_000, None));
+            let mut expected = format.build(20_000, Some(0.01), None).unwrap();
+            (0..20_000).for_each(|key| _ = expected.insert(Key::I64(key)).unwrap());
+            assert!(counted.to_bytes() == expected.to_bytes());
+
+            let done = filter_of(20_000, format, |count| count > 5000);
+            let Done { filter: folded, keys, first } = done;
+            assert_eq!((folded.format(), keys, first), (format, 20_000, Some(MOST)));
+            assert!(folded.false_positive_rate() <= 0.01);
+            // Twice the size is one fold less.
+            assert!(folded.encoded_len() <= 2 * expected.encoded_len());
+            assert!((0..20_000).all(|key| folded.contains(Key::I64(key)).unwrap()));
+        }
+        assert!(Counted::new(Format::Orc).is_none());
+    }
+}
