@@ -256,7 +256,7 @@ const MIN_REST: u32 = 8;
 
 /// The share of the slots that are filled when the table grows, in permille, by the number of
 /// slots of a bucket.
-const LOADS: [u32; 12] = [0, 0, 700, 760, 790, 800, 830, 850, 850, 850, 850, 850];
+const LOADS: [u32; 12] = [0, 0, 780, 820, 830, 840, 840, 850, 850, 850, 850, 850];
 
 /// Returns the shapes of buckets, by the number of slots.
 pub(crate) const fn sequence(paired: bool) -> &'static [Shape] {

@@ -16,6 +16,7 @@ use super::pointer::Pointer;
 use super::split::{GrowError, Progress};
 use super::table::Table;
 use crate::error::InsertError;
+use crate::geometry::Geometry;
 use crate::place::Class;
 
 /// Returns whether this processor has buckets of 128 bits, and `false`.
@@ -307,4 +308,52 @@ fn a_full_table_ends() {
     while table.grow().is_ok() {}
     assert_eq!(table.pointer(), Pointer { level: 1, next: 0 });
     assert_eq!(table.grow(), Err(GrowError::Ended));
+}
+
+/// Returns the bytes of a table that has just room for this number of items.
+fn bytes_for(plan: &Plan, items: u64) -> u64 {
+    let level =
+        (0..plan.doublings).take_while(|&level| plan.items(level + 1, 0) < items).count() as u32;
+    let (mut low, mut high) = (0, plan.buckets << level);
+    while low < high {
+        let middle = low.midpoint(high);
+        (low, high) =
+            if plan.items(level, middle) < items { (middle + 1, high) } else { (low, middle) };
+    }
+    Pointer { level, next: low }.places(plan) * plan.bucket_bytes() + plan.lock_bytes()
+}
+
+/// The bits per item at 64 counts from 100,000 to a maximum of 10^8, against a filter of one size
+/// for the same count at the rate that this one has there, and against one at the request.
+#[test]
+fn the_size_stays_near_that_of_a_fixed_filter_at_every_count() {
+    for (rate, paired, bounds) in [
+        (1e-2, true, [1.30, 1.15, 2.0, 1.3]),
+        (1e-4, true, [1.30, 1.15, 2.0, 1.3]),
+        (1e-6, true, [1.40, 1.17, 2.0, 1.3]),
+        (1e-2, false, [1.40, 1.15, 2.0, 1.3]),
+        (1e-4, false, [1.60, 1.30, 2.2, 1.3]),
+    ] {
+        if paired && PairAccess::detect().is_none() {
+            continue;
+        }
+        let (first, most, counts) = (100_000_u64, 100_000_000_u64, 64);
+        let plan = Plan::with_buckets(first, most, rate, paired).unwrap();
+        let (mut worst, mut sum, mut ends) = (0.0_f64, 0.0, [0.0; 2]);
+        for number in 0..counts {
+            let grown =
+                libm::pow(most as f64 / first as f64, f64::from(number) / f64::from(counts - 1));
+            let items = (first as f64 * grown) as u64;
+            let bytes = bytes_for(&plan, items) as f64;
+            let fixed = |rate| Geometry::for_items(items, rate).unwrap().size_in_bytes() as f64;
+            let ratio = bytes / fixed(plan.rate_at(items));
+            (worst, sum) = (worst.max(ratio), sum + ratio);
+            if number == 0 {
+                ends[0] = bytes / fixed(rate);
+            }
+            ends[1] = bytes / fixed(rate);
+        }
+        let found = [worst, sum / f64::from(counts), ends[0], ends[1]];
+        assert!(found.iter().zip(bounds).all(|(&found, bound)| found <= bound), "{found:?}");
+    }
 }
