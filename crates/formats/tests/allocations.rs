@@ -56,8 +56,8 @@ fn a_huge_size_in_a_stream_allocates_nothing() {
     // The same for buckets.
     let cuckoo = Bytes::of(&small_cuckoo()).sizes(1 << 34, 4, 16, 1 << 31).0;
     assert!(matches!(read::<Cuckoo>(&cuckoo[..266]), Err(LoadError::Truncated { .. })));
-    // A filter that grows: buckets of 4 GiB, which will be 8 GiB, in a stream that ends in the first
-    // chunk.
+    // A filter that grows: buckets of 4 GiB, which will be 8 GiB, in a stream that ends in the
+    // first chunk.
     let table = vec![0; 8 << 12];
     let growing = Bytes::of(&small_growing_cuckoo()).u64(152, 1).u64(168, 1 << 29);
     let growing = growing.u64(144, XxHash3_64::oneshot(&table)).sizes(1 << 29, 0, 21, 1 << 26);

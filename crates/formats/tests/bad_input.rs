@@ -307,8 +307,8 @@ refused! {
         => "Capacity { found: 0 }", "at least 1";
     live_growing_cuckoo: Cuckoo, small_growing_cuckoo, |bytes| bytes.u32(20, 1).sum_header()
         => "LiveLocks { kind: Cuckoo }", "needs locks";
-    // and its buckets: of the first level (2 slots of 31 bits) from place 8 on, of the next one (3 of
-    // 20 bits) before and behind them.
+    // and its buckets: of the first level (2 slots of 31 bits) in the places 8 to 15, of the next
+    // one (3 of 20 bits) in the others.
     the_tag_of_no_bucket: Cuckoo, small_growing_cuckoo, |bytes| tagged(bytes, 8, 0) => "SpareBits { line: 1 }", "line 1";
     the_tag_of_a_later_level: Cuckoo, small_growing_cuckoo, |bytes| tagged(bytes, 8, 2) => "SpareBits { line: 1 }", "line 1";
     the_tag_of_a_split: Cuckoo, small_growing_cuckoo, |bytes| tagged(bytes, 8, 3) => "SpareBits { line: 1 }", "line 1";

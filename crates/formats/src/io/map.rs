@@ -38,9 +38,9 @@ pub struct Mapped<F> {
 /// # Errors
 ///
 /// [`LoadError`] if the file cannot be mapped, if its header or its length is wrong, if it holds
-/// another filter than asked for, if that filter grows, if it is live, or on a big-endian processor. Linux with
-/// `vm.overcommit_memory=2` counts the whole body as memory of each process that maps it, and may
-/// refuse to map it.
+/// another filter than asked for, if that filter grows, if it is live, or on a big-endian
+/// processor. Linux with `vm.overcommit_memory=2` counts the whole body as memory of each process
+/// that maps it, and may refuse to map it.
 ///
 /// # Examples
 ///

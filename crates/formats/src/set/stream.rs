@@ -77,9 +77,9 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
     ///
     /// # Errors
     ///
-    /// [`SetSaveError`] if the filter grows, the name or the hash is refused, the copy cannot be allocated, or `to`
-    /// returns an error. If nothing was written, the set is as before. If `to` failed, nothing more
-    /// can be written to this set.
+    /// [`SetSaveError`] if the filter grows, the name or the hash is refused, the copy cannot be
+    /// allocated, or `to` returns an error. If nothing was written, the set is as before. If `to`
+    /// failed, nothing more can be written to this set.
     pub fn add<F>(&mut self, name: impl AsRef<[u8]>, filter: &F) -> Result<(), SetSaveError>
     where
         F: Mappable + Filter<Item = T>,

@@ -151,8 +151,8 @@ pub(crate) fn rotating<S>(hasher: S) -> RotatingBloomFilter<u64, S> {
     tamis_bloom::raw::rotating_from_lines(geometry, rotation, hasher, lines).unwrap()
 }
 
-/// Returns the sizes of a small filter that grows. With 30 or 40 items, some of its buckets are split,
-/// and those have another shape than the others. The buckets have 64 bits.
+/// Returns the sizes of a small filter that grows. With 30 or 40 items, some of its buckets are
+/// split, and those have another shape than the others. The buckets have 64 bits.
 pub(crate) fn growing_words() -> cuckoo::Geometry {
     growing::geometry(16, 21, 4, 64).unwrap()
 }
