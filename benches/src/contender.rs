@@ -4,14 +4,13 @@
 mod adapter;
 mod entry;
 mod memory;
-mod ours;
+pub(crate) mod ours;
 #[cfg(feature = "peers")]
 mod peer;
 
 use tamis::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, CuckooFilter, OnceBloomFilter,
     OnceCuckooFilter, OnceScalableBloomFilter, RotatingBloomFilter, ScalableBloomFilter,
-    ScalableCuckooFilter,
 };
 
 pub use self::entry::Contender;
@@ -31,7 +30,8 @@ pub fn all() -> Vec<Contender> {
         Contender::of_shared::<RotatingBloomFilter<u64>>(),
         Contender::of_shared::<ScalableBloomFilter<u64>>(),
         Contender::of_shared::<OnceScalableBloomFilter<u64>>(),
-        Contender::of_shared::<ScalableCuckooFilter<u64>>(),
+        Contender::of_shared::<ours::Growing<CuckooFilter<u64>>>(),
+        Contender::of_shared::<ours::Growing<OnceCuckooFilter<u64>>>(),
         Contender::of::<ours::Exclusive<BlockedBloomFilter<u64>>>(),
         Contender::of::<ours::Exclusive<BloomFilter<u64>>>(),
     ];

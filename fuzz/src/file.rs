@@ -48,10 +48,6 @@ macro_rules! with_kind {
                 type $type = types::RotatingBloom;
                 $value
             }
-            tamis_formats::Kind::ScalableCuckoo => {
-                type $type = types::ScalableCuckoo;
-                $value
-            }
             // A table is the program's own, and a foreign filter has its own loader: as filters of
             // any type they are refused.
             tamis_formats::Kind::Table | tamis_formats::Kind::Foreign => {
@@ -68,9 +64,11 @@ pub(crate) use with_kind;
 /// The part of a header whose bytes are input: what follows is the record of the kind, or a
 /// checksum.
 const FIELDS: usize = 152;
-/// The same with the record, in the kinds that have one.
+/// The same with the record, in the kinds and the layout that have one.
 const FIELDS_AND_RECORD: usize = 248;
 const HEADER: usize = 256;
+/// The layout of cuckoo filters that grow.
+const GROWING: u8 = 7;
 const CHUNK: usize = 1 << 20;
 /// The longest body that a repair makes.
 const MAX_BODY: u64 = 1 << 14;
@@ -93,7 +91,10 @@ fn repaired(data: &[u8], repair_sizes: fn(&mut [u8; HEADER], &mut Vec<u8>)) -> V
     if repairs == 0 {
         return rest.to_vec();
     }
-    let has_record = rest.get(16).is_some_and(|kind| (6..=10).contains(kind));
+    let has_record = match (rest.get(16), rest.get(24)) {
+        (Some(4 | 5), Some(&layout)) => layout == GROWING,
+        (kind, _) => kind.is_some_and(|kind| (6..=9).contains(kind)),
+    };
     let fields = if has_record { FIELDS_AND_RECORD } else { FIELDS };
     let (fields, body) = rest.split_at(rest.len().min(fields));
     let mut header = [0; HEADER];
@@ -129,6 +130,11 @@ fn within(number: u64, max: u64) -> u64 {
     1 + number.wrapping_sub(1) % max
 }
 
+/// Returns a number from 0 to `max`, which is the given one if that is in this range.
+fn up_to(number: u64, max: u64) -> u64 {
+    number % (max + 1)
+}
+
 /// Chooses one of the algorithms, and makes its key and its probe right.
 fn repair_hash(header: &mut [u8; HEADER]) {
     let code = within(header[28].into(), 4) as u8;
@@ -146,10 +152,13 @@ fn repair_hash(header: &mut [u8; HEADER]) {
 /// Makes the size small, and the layout, the lengths and the body those of the size.
 fn repair_sizes(header: &mut [u8; HEADER], body: &mut Vec<u8>) {
     let kind = match header[16] {
-        kind @ 6..=10 => u32::from(kind),
+        kind @ 6..=9 => u32::from(kind),
         kind => within(kind.into(), 5) as u32,
     };
-    let layout = [1, 2, 2, 3, 3, 4, 4, 5, 6, 7][kind as usize - 1];
+    let layout = match kind {
+        4 | 5 if header[24] == GROWING => GROWING.into(),
+        kind => [1, 2, 2, 3, 3, 4, 4, 5, 6][kind as usize - 1],
+    };
     header[16..20].copy_from_slice(&kind.to_le_bytes());
     header[24..28].copy_from_slice(&u32::to_le_bytes(layout));
     let size = number(header, 88);
@@ -199,28 +208,52 @@ fn repair_growing(header: &mut [u8; HEADER], body: &mut Vec<u8>, layout: u32) {
             put(header, 88, 512 * all);
             slices + all
         }
-        _ => {
-            let (buckets, slices) =
-                (2 * within(number(header, 88) / 2, 16), within(header[96].into(), 3));
-            put(header, 88, buckets);
-            header[96..100].copy_from_slice(&(slices as u32).to_le_bytes());
-            body.resize(body.len().max(64 * slices as usize), 0);
-            let mut all = 0;
-            for slice in 0..slices as usize {
-                let entry = &mut body[64 * slice..][..64];
-                let of_slice = buckets << slice;
-                entry[..8].copy_from_slice(&of_slice.to_le_bytes());
-                all += (of_slice * bucket_bits(entry[8], entry[12])).div_ceil(512);
-            }
-            put(header, 160, all);
-            slices + all
-        }
+        _ => repair_in_place(header, body),
     };
     assert!(64 * body_lines <= MAX_BODY, "{body_lines} lines");
     put(header, 120, 4096);
     put(header, 128, 64 * body_lines);
     put(header, 136, CHUNK as u64);
     body.resize(64 * body_lines as usize, 0);
+}
+
+/// Makes the sizes of a cuckoo filter that grows small, and the tags of its buckets right. Returns
+/// the number of lines.
+fn repair_in_place(header: &mut [u8; HEADER], body: &mut Vec<u8>) -> u64 {
+    let (bits, widest) = if header[160] == 128 { (128, 42) } else { (64, 31) };
+    let doublings = within(number(header, 152), 6);
+    let narrowest = doublings + 8;
+    let width =
+        narrowest + up_to(u64::from(header[100]).wrapping_sub(narrowest), widest - narrowest);
+    let first = 8 * within(number(header, 88) / 8, 3);
+    // Whole lines of split buckets, as many as a body may have.
+    let step = 512 / bits;
+    let most = (first << doublings).min(MAX_BODY / 64 * step);
+    let more = number(header, 168).wrapping_sub(first) / step;
+    let buckets = first + step * up_to(more, (most - first) / step);
+    put(header, 88, first);
+    header[96..100].fill(0);
+    header[100..104].copy_from_slice(&(width as u32).to_le_bytes());
+    put(header, 152, doublings);
+    put(header, 160, bits);
+    put(header, 168, buckets);
+    let lines = buckets / step;
+    body.resize(64 * lines as usize, 0);
+    // The level of the buckets that are not split, and the number of those that are.
+    let level = (buckets / first).ilog2();
+    let split = buckets - (first << level);
+    for place in 0..buckets {
+        let doubling = (place / first).checked_ilog2();
+        let (position, low) = doubling.map_or((place, 0), |doubling| {
+            let number = place - (first << doubling);
+            (number >> doubling, 1 << doubling | number & ((1 << doubling) - 1))
+        });
+        let number = (position << level) + (low & ((1 << level) - 1));
+        let tag = 1 + (level + u32::from(number < split)) % 2;
+        let byte = &mut body[((place + 1) * bits / 8 - 1) as usize];
+        *byte = *byte & 0x3F | (tag as u8) << 6;
+    }
+    lines
 }
 
 /// Makes the kind that of a table, and the sizes small.
@@ -298,7 +331,6 @@ pub(crate) mod types {
     pub(crate) type OnceScalableBloom = tamis::OnceScalableBloomFilter<[u8], AnyStable>;
     pub(crate) type CountingBloom = tamis::CountingBloomFilter<[u8], AnyStable>;
     pub(crate) type RotatingBloom = tamis::RotatingBloomFilter<[u8], AnyStable>;
-    pub(crate) type ScalableCuckoo = tamis::ScalableCuckooFilter<[u8], AnyStable>;
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::memory_file::memory_file;
 
 /// A type of filter that can be saved, and mapped or not.
 pub(crate) trait Ways: Saved {
-    /// Maps a file and checks all of it. Where the type cannot be mapped, loads it for queries.
+    /// Maps a file and checks all of it. Where the filter cannot be mapped, loads it for queries.
     fn mapped(file: File, options: &Options) -> Option<LoadError>;
 }
 
@@ -23,9 +23,13 @@ macro_rules! mapped {
     ($($name:ident)*) => {$(
         impl Ways for types::$name {
             fn mapped(file: File, options: &Options) -> Option<LoadError> {
-                let file = MapFile::sealed(file).map_err(LoadError::from);
-                let map = file.and_then(|file| options.map::<Self>(file));
-                map.and_then(|mapped| mapped.verify()).err()
+                let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+                let frozen = || options.load_frozen::<Self>(path).err();
+                let mapping = file.try_clone().and_then(MapFile::sealed).map_err(LoadError::from);
+                match mapping.and_then(|file| options.map::<Self>(file)) {
+                    Err(LoadError::NotInPlace { .. }) => frozen(),
+                    map => map.and_then(|mapped| mapped.verify()).err(),
+                }
             }
         }
     )*};
@@ -43,7 +47,7 @@ macro_rules! loaded {
 }
 
 mapped!(Bloom BlockedBloom OnceBloom Cuckoo OnceCuckoo);
-loaded!(ScalableBloom OnceScalableBloom CountingBloom RotatingBloom ScalableCuckoo);
+loaded!(ScalableBloom OnceScalableBloom CountingBloom RotatingBloom);
 
 /// Checks one file.
 pub fn load_diff(data: &[u8]) {

@@ -5,7 +5,7 @@
 //! | `chain.rs` | `ScalableBloomFilter`, `OnceScalableBloomFilter` | one filter of a fixed size per slice |
 //! | `rotating.rs` | `RotatingBloomFilter` | one blocked filter per live generation, and the times of rotations |
 //! | `counting.rs` | `CountingBloomFilter` | the number of copies of each hash |
-//! | `nested.rs` | `ScalableCuckooFilter` | the number of copies of each hash |
+//! | `in_place.rs` | `CuckooFilter` with a `max_capacity` | the number of copies of each hash |
 //! | `saved.rs` | all | saves a filter to bytes and loads it |
 //! | `checked.rs` | all | what each of the pairs above can do |
 
@@ -14,13 +14,13 @@ use arbitrary::{Arbitrary, Unstructured};
 use self::chain::Chain;
 use self::checked::{Checked, MOST, Sizes};
 use self::counting::Counting;
-use self::nested::Nested;
+use self::in_place::InPlace;
 use self::rotating::Rotating;
 
 mod chain;
 mod checked;
 mod counting;
-mod nested;
+mod in_place;
 mod rotating;
 mod saved;
 
@@ -38,7 +38,7 @@ enum Kind {
     OnceScalable,
     Rotating,
     Counting,
-    ScalableCuckoo,
+    GrowingCuckoo,
 }
 
 impl Sizes {
@@ -78,7 +78,7 @@ enum What {
     },
     Contains(Which),
     ContainsBatch(Which),
-    /// A union, a rotation, or a release of empty generations.
+    /// A union, a rotation, or a merge.
     Special(u16),
     Advance(u32),
     Snapshot(u8),
@@ -96,7 +96,7 @@ pub fn ops_growing(data: &[u8]) {
         Kind::OnceScalable => run::<Chain<chain::Once>>(&case, &mut rest),
         Kind::Rotating => run::<Rotating>(&case, &mut rest),
         Kind::Counting => run::<Counting>(&case, &mut rest),
-        Kind::ScalableCuckoo => run::<Nested>(&case, &mut rest),
+        Kind::GrowingCuckoo => run::<InPlace>(&case, &mut rest),
     }
 }
 

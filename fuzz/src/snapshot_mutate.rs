@@ -5,8 +5,8 @@ use tamis::hash::{AnyStable, HashItem, Rapid};
 use tamis::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, CuckooFilter, OnceBloomFilter,
     OnceCuckooFilter, OnceScalableBloomFilter, RotatingBloomFilter, ScalableBloomFilter,
-    ScalableCuckooFilter,
 };
+use tamis_cuckoo::raw::growing;
 use tamis_formats::{Normalization, Options};
 
 use crate::edit::Edit;
@@ -33,7 +33,8 @@ enum Kind {
     OnceScalableBloom,
     Counting,
     Rotating,
-    ScalableCuckoo,
+    GrowingCuckoo,
+    GrowingOnce,
 }
 
 /// Checks one list of changes.
@@ -60,8 +61,14 @@ pub fn snapshot_mutate(data: &[u8]) {
         Kind::Counting => build!(CountingBloomFilter, bits(512 * size).probes(6).words(2)),
         // It rotates when 128 items come.
         Kind::Rotating => build!(RotatingBloomFilter, capacity(4 * size as usize).generations(3)),
-        Kind::ScalableCuckoo => build!(ScalableCuckooFilter, capacity(1).max_capacity(10_000)),
+        Kind::GrowingCuckoo => build!(CuckooFilter, like(growing(size))),
+        Kind::GrowingOnce => build!(OnceCuckooFilter, like(growing(size))),
     }
+}
+
+/// The sizes of a filter that some of the items make grow, if it is small.
+fn growing(size: u64) -> tamis::cuckoo::Geometry {
+    growing::geometry(8 * size, 20, 3, 64).expect("a small filter")
 }
 
 fn check<F: Ways<Hasher = AnyStable>>(filter: F, case: &Case) {

@@ -3,7 +3,6 @@
 use tamis::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, CuckooFilter, OnceBloomFilter,
     OnceCuckooFilter, OnceScalableBloomFilter, RotatingBloomFilter, ScalableBloomFilter,
-    ScalableCuckooFilter,
 };
 
 use crate::filter::{Filter, Traits};
@@ -60,8 +59,50 @@ ours! {
     RotatingBloomFilter, removes = false, |new| new, clear = |filter| Self::clear(filter),;
     ScalableBloomFilter, removes = false, |new| new,;
     OnceScalableBloomFilter, removes = false, |new| new,;
-    ScalableCuckooFilter, removes = true, |result| result.is_ok(),
-        remove_shared = |filter, item| Self::remove(filter, item),;
+}
+
+/// How many times the items that it is made for a growing cuckoo filter takes at most.
+pub(crate) const GROWTH: u64 = 100;
+
+/// A cuckoo filter of ours that grows in place.
+#[derive(Debug)]
+pub(super) struct Growing<F>(F);
+
+macro_rules! growing {
+    ($(
+        $filter:ident, removes = $removes:literal, |$result:ident| $new:expr,
+        $($method:ident = |$($argument:ident),+| $expression:expr,)*;
+    )*) => {$(
+        contender!(
+            Growing<$filter<u64>>,
+            concat!(stringify!($filter), ", growing"),
+            [many = true, removes = $removes],
+            new = |items, rate| {
+                let builder = $filter::builder().capacity(items as usize);
+                let builder = builder.max_capacity((GROWTH * items) as usize);
+                let builder = builder.false_positive_rate(rate).hasher(hasher());
+                Some(Self(builder.build().expect("a filter that fits in memory")))
+            },
+            bytes = |filter| filter.0.size_in_bytes(),
+            contains = |filter, item| filter.0.contains(item),
+            contains_many = |filter, items, verdict| filter.0.contains_many_with(items, verdict),
+            insert_shared = |filter, item| {
+                let $result = filter.0.insert(item);
+                $new
+            },
+            insert_many = |filter, items, verdict| {
+                filter.0.insert_many_with(items, |index, $result| verdict(index, $new))
+            },
+            clear = |filter| filter.0.clear(),
+            $($method = |$($argument),+| $expression,)*
+        );
+    )*};
+}
+
+growing! {
+    CuckooFilter, removes = true, |result| result.is_ok(),
+        remove_shared = |filter, item| filter.0.remove(item),;
+    OnceCuckooFilter, removes = false, |result| result == Ok(true),;
 }
 
 macro_rules! exclusive {

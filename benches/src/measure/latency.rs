@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use hdrhistogram::Histogram;
-use tamis::{OnceScalableBloomFilter, ScalableBloomFilter, ScalableCuckooFilter};
+use tamis::{CuckooFilter, OnceScalableBloomFilter, ScalableBloomFilter};
 
 use super::setup::Setup;
 use crate::hasher;
@@ -42,11 +42,11 @@ fn rounds_of(items: u64, rounds: usize) -> Vec<Record> {
             }
             bloom!(ScalableBloomFilter);
             bloom!(OnceScalableBloomFilter);
-            let builder = ScalableCuckooFilter::<u64>::builder().capacity(capacity as usize);
+            let builder = CuckooFilter::<u64>::builder().capacity(capacity as usize);
             let builder = builder.max_capacity(items as usize).hasher(hasher());
             let filter = builder.build().expect("memory");
             let insert = |item| filter.insert(&item).is_ok();
-            add(&mut runs, &format!("ScalableCuckooFilter, {state}"), &inserts(items, insert));
+            add(&mut runs, &format!("CuckooFilter, {state}"), &inserts(items, insert));
             assert_eq!(filter.len() as u64, items, "it takes all items up to its maximum");
         }
     }

@@ -1,5 +1,6 @@
 //! What is measured, as data: which filters, of which sizes, at which rates, by which operations.
 
+use crate::contender::ours::GROWTH;
 use crate::operation::Operation::{
     self, Half, Hit, HitMany, Insert, InsertMany, Miss, MissMany, Remove,
 };
@@ -96,12 +97,13 @@ pub(super) const GROWING: &[Plan] = &[
         contenders: &[
             "ScalableBloomFilter",
             "OnceScalableBloomFilter",
-            "ScalableCuckooFilter",
+            "CuckooFilter, growing",
+            "OnceCuckooFilter, growing",
             "growable-bloom-filter, one thread",
             "scalable_cuckoo_filter, one thread",
         ],
         items: &[1_000_000, 10_000_000],
-        growth: 100,
+        growth: GROWTH,
         operations: OTHERS,
         ..PLAN
     },

@@ -33,8 +33,8 @@ const GROWN: Names = &[
     ("the clock alone", 0),
     ("ScalableBloomFilter, growing", 1),
     ("ScalableBloomFilter, made for all items", 1),
-    ("ScalableCuckooFilter, growing", 3),
-    ("ScalableCuckooFilter, made for all items", 3),
+    ("CuckooFilter, growing", 3),
+    ("CuckooFilter, made for all items", 3),
 ];
 
 /// Returns all charts that there are figures for, by the names of their files.

@@ -441,6 +441,7 @@ impl fmt::Display for Error {
                             "remove repeated records with 'tamis dedup' first, or choose another --kind"
                         )
                     }
+                    InsertError::Stalled => write!(f, "run the command again"),
                     _ => write!(f, "build a new filter with a larger --capacity"),
                 }
             }

@@ -5,6 +5,7 @@ use core::fmt;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use tamis::formats::{self, Info};
 use tamis::{BuildError, CountingBloomFilter, OnceScalableBloomFilter, RotatingBloomFilter};
 
 use crate::geometry::{GENERATIONS, Geometry, rate_of_generations};
@@ -37,7 +38,7 @@ pub enum FileKind {
     /// A Bloom filter that grows.
     Scalable,
     /// A cuckoo filter that grows: records can be removed.
-    ScalableCuckoo,
+    GrowingCuckoo,
 }
 
 impl FileKind {
@@ -49,7 +50,7 @@ impl FileKind {
         Self::Counting,
         Self::Rotating,
         Self::Scalable,
-        Self::ScalableCuckoo,
+        Self::GrowingCuckoo,
     ];
 
     /// The kinds whose sizes follow from a number of items and a rate.
@@ -64,8 +65,8 @@ impl FileKind {
     ];
 
     /// Computes the sizes of a filter of this kind for `items` at `rate`, if they follow from these
-    /// numbers. Allocates nothing. For a window, `items` is its length; for a filter that grows,
-    /// the sizes are those of the first slice.
+    /// numbers. Allocates nothing. For a window, `items` is its length; for a Bloom filter that
+    /// grows, the sizes are those of the first slice.
     pub(crate) fn geometry(self, items: u64, rate: f64) -> Result<Option<Geometry>, BuildError> {
         let capacity = usize::try_from(items).map_err(|_| BuildError::TooLarge)?;
         Ok(Some(match self {
@@ -90,7 +91,7 @@ impl FileKind {
                     .false_positive_rate(rate)
                     .geometry()?,
             ),
-            Self::ScalableCuckoo => return Ok(None),
+            Self::GrowingCuckoo => return Ok(None),
         }))
     }
 
@@ -101,7 +102,7 @@ impl FileKind {
             Self::Counting => "counting",
             Self::Rotating => "rotating",
             Self::Scalable => "scalable",
-            Self::ScalableCuckoo => "scalable-cuckoo",
+            Self::GrowingCuckoo => "scalable-cuckoo",
         }
     }
 
@@ -114,32 +115,35 @@ impl FileKind {
                 "A window: contains the last records, as many as --window says, and forgets older ones"
             }
             Self::Scalable => "A Bloom filter that grows: --capacity is where it begins",
-            Self::ScalableCuckoo => {
-                "A cuckoo filter that grows up to 1024 times its --capacity: records can be removed"
+            Self::GrowingCuckoo => {
+                "A cuckoo filter that grows up to 1024 times its --capacity, or less far at a very low \
+                 --rate: records can be removed"
             }
         }
     }
 }
 
 impl FileKind {
-    /// The items of the first slice of a filter that grows, if no number is given: that of the
-    /// library.
+    /// The items with which a filter that grows begins, if no number is given.
     pub(crate) const fn first_capacity(self) -> Option<u64> {
         match self {
-            Self::Scalable | Self::ScalableCuckoo => Some(1 << 16),
+            Self::Scalable | Self::GrowingCuckoo => Some(1 << 16),
             Self::Fixed(_) | Self::Counting | Self::Rotating => None,
         }
     }
 
     /// Whether the filter keeps a copy of every record, also of a repeated one.
     pub(crate) const fn keeps_copies(self) -> bool {
-        matches!(self, Self::Fixed(Kind::Cuckoo) | Self::Counting | Self::ScalableCuckoo)
+        matches!(self, Self::Fixed(Kind::Cuckoo) | Self::Counting | Self::GrowingCuckoo)
     }
 
     /// The kind that builds such saved filters, if one does.
-    pub(crate) const fn of_saved(saved: tamis::formats::Kind) -> Option<Self> {
+    pub(crate) const fn of_saved(saved: &Info) -> Option<Self> {
         use tamis::formats::Kind as Saved;
-        match saved {
+        if matches!(saved.geometry(), formats::Geometry::GrowingCuckoo(_)) {
+            return Some(Self::GrowingCuckoo);
+        }
+        match saved.kind() {
             Saved::Bloom => Some(Self::Fixed(Kind::Bloom)),
             Saved::BlockedBloom => Some(Self::Fixed(Kind::Blocked)),
             Saved::OnceBloom => Some(Self::Fixed(Kind::Once)),
@@ -147,7 +151,6 @@ impl FileKind {
             Saved::CountingBloom => Some(Self::Counting),
             Saved::RotatingBloom => Some(Self::Rotating),
             Saved::ScalableBloom | Saved::OnceScalableBloom => Some(Self::Scalable),
-            Saved::ScalableCuckoo => Some(Self::ScalableCuckoo),
             _ => None,
         }
     }

@@ -9,7 +9,7 @@ use tamis::hash::AnyStable;
 use tamis::{
     BlockedBloomFilter, BloomFilter, BuildError, CountingBloomFilter, CuckooFilter, Filter,
     Hashed as _, InsertError, OnceBloomFilter, OnceCuckooFilter, OnceScalableBloomFilter,
-    RotatingBloomFilter, ScalableBloomFilter, ScalableCuckooFilter,
+    RotatingBloomFilter, ScalableBloomFilter,
 };
 
 use crate::dedup::Tables;
@@ -24,6 +24,7 @@ use crate::{ending, memory};
 mod collect;
 mod decide;
 mod figures;
+mod growing;
 mod header;
 mod lock;
 mod next;
@@ -45,6 +46,7 @@ pub(crate) enum AnyFilter {
     Bloom(BloomFilter<[u8], AnyStable>),
     Blocked(BlockedBloomFilter<[u8], AnyStable>),
     Once(OnceBloomFilter<[u8], AnyStable>),
+    /// One of a fixed size, or one that grows, as the next.
     Cuckoo(CuckooFilter<[u8], AnyStable>),
     OnceCuckoo(OnceCuckooFilter<[u8], AnyStable>),
     Counting(CountingBloomFilter<[u8], AnyStable>),
@@ -52,7 +54,6 @@ pub(crate) enum AnyFilter {
     /// A growing filter that a program saved: no command builds one.
     ScalableBloom(ScalableBloomFilter<[u8], AnyStable>),
     Scalable(OnceScalableBloomFilter<[u8], AnyStable>),
-    ScalableCuckoo(ScalableCuckooFilter<[u8], AnyStable>),
     Table(Tables),
 }
 
@@ -69,7 +70,6 @@ macro_rules! each {
             AnyFilter::Rotating($filter) => $run,
             AnyFilter::ScalableBloom($filter) => $run,
             AnyFilter::Scalable($filter) => $run,
-            AnyFilter::ScalableCuckoo($filter) => $run,
             AnyFilter::Table($filter) => $run,
         }
     };
@@ -86,7 +86,7 @@ pub(crate) enum Copies {
 
 impl AnyFilter {
     /// Builds an empty filter, if there is memory for it. The capacity of a window is its length,
-    /// and that of a filter that grows is the capacity of its first slice.
+    /// and that of a filter that grows is the number of items with which it begins.
     pub(crate) fn build(
         kind: FileKind,
         copies: Copies,
@@ -123,7 +123,10 @@ impl AnyFilter {
                 Self::Rotating(built!(RotatingBloomFilter, generations = GENERATIONS))
             }
             (FileKind::Scalable, _) => Self::Scalable(built!(OnceScalableBloomFilter)),
-            (FileKind::ScalableCuckoo, _) => Self::ScalableCuckoo(built!(ScalableCuckooFilter)),
+            (FileKind::GrowingCuckoo, _) => {
+                let max_capacity = growing::most_items(items, rate);
+                Self::Cuckoo(built!(CuckooFilter, max_capacity = max_capacity))
+            }
         })
     }
 
@@ -141,7 +144,6 @@ impl AnyFilter {
             Saved::RotatingBloom => options.load(header.path).map(Self::Rotating),
             Saved::ScalableBloom => options.load(header.path).map(Self::ScalableBloom),
             Saved::OnceScalableBloom => options.load(header.path).map(Self::Scalable),
-            Saved::ScalableCuckoo => options.load(header.path).map(Self::ScalableCuckoo),
             Saved::Table => match header.info.geometry() {
                 Geometry::Table(sizes) => {
                     Tables::load(&options, header.path, sizes).map(Self::Table)
@@ -165,7 +167,6 @@ impl AnyFilter {
             Self::Once(filter) => options.save(filter, path),
             Self::Cuckoo(filter) => options.save(filter, path),
             Self::OnceCuckoo(filter) => options.save(filter, path),
-            Self::ScalableCuckoo(filter) => options.save(filter, path),
             Self::Counting(filter) => options.save(filter, path),
             Self::Rotating(filter) => options.save(filter, path),
             Self::ScalableBloom(filter) => options.save(filter, path),
@@ -198,10 +199,7 @@ impl AnyFilter {
                 return Ok(());
             }
             // `Header::require_mergeable` has refused these.
-            Self::Rotating(_)
-            | Self::ScalableBloom(_)
-            | Self::Scalable(_)
-            | Self::ScalableCuckoo(_) => return Ok(()),
+            Self::Rotating(_) | Self::ScalableBloom(_) | Self::Scalable(_) => return Ok(()),
             Self::Counting(filter) => {
                 if let Self::Counting(more) = Self::load(other)?
                     && filter.union_with(&more).is_err()
@@ -243,13 +241,12 @@ impl AnyFilter {
             Self::Bloom(filter) => filter.try_insert_hashes(hashes, sure),
             Self::Blocked(filter) => filter.try_insert_hashes(hashes, sure),
             Self::Once(filter) => filter.try_insert_hashes(hashes, sure),
-            Self::Cuckoo(filter) => filter.try_insert_hashes(hashes, report),
-            Self::OnceCuckoo(filter) => filter.try_insert_hashes(hashes, report),
+            Self::Cuckoo(filter) => growing::insert(filter, hashes, report),
+            Self::OnceCuckoo(filter) => growing::insert(filter, hashes, report),
             Self::Counting(filter) => filter.try_insert_hashes(hashes, sure),
             Self::Rotating(filter) => filter.try_insert_hashes(hashes, sure),
             Self::ScalableBloom(filter) => filter.try_insert_hashes(hashes, sure),
             Self::Scalable(filter) => filter.try_insert_hashes(hashes, sure),
-            Self::ScalableCuckoo(filter) => filter.try_insert_hashes(hashes, report),
             Self::Table(_) => {}
         }
     }
@@ -268,10 +265,7 @@ impl AnyFilter {
         };
         match self {
             Self::Cuckoo(filter) => absent(&|hash| filter.contains_hash(hash), &|hash| {
-                filter.by_hash().insert(hash).map(|()| true)
-            }),
-            Self::ScalableCuckoo(filter) => absent(&|hash| filter.contains_hash(hash), &|hash| {
-                filter.by_hash().insert(hash).map(|()| true)
+                growing::patiently(|| filter.by_hash().insert(hash)).map(|()| true)
             }),
             Self::Counting(filter) => absent(&|hash| filter.contains_hash(hash), &|hash| {
                 filter.by_hash().insert(hash);
@@ -283,7 +277,7 @@ impl AnyFilter {
 
     /// Whether items can be removed.
     pub(crate) const fn can_remove(&self) -> bool {
-        matches!(self, Self::Cuckoo(_) | Self::ScalableCuckoo(_) | Self::Counting(_))
+        matches!(self, Self::Cuckoo(_) | Self::Counting(_))
     }
 
     /// Removes one copy of each item, in order, and reports of each whether there was one. (A
@@ -295,7 +289,6 @@ impl AnyFilter {
     ) {
         match self {
             Self::Cuckoo(filter) => filter.by_hash().remove_many_with(hashes, report),
-            Self::ScalableCuckoo(filter) => filter.by_hash().remove_many_with(hashes, report),
             Self::Counting(filter) => filter.by_hash().remove_many_with(hashes, report),
             _ => {}
         }

@@ -89,6 +89,9 @@ pub(crate) fn design_rate(info: &formats::Info) -> Option<f64> {
     match info.geometry() {
         formats::Geometry::Bloom(sizes) => Some(sizes.false_positive_rate_at(items)),
         formats::Geometry::Cuckoo(sizes) => Some(sizes.false_positive_rate_at(items)),
+        formats::Geometry::GrowingCuckoo(sizes) => {
+            Some(sizes.geometry().false_positive_rate_at(items))
+        }
         formats::Geometry::Window(sizes) => {
             let full = u64::from(sizes.generations().saturating_sub(1)).max(1);
             let each = sizes.geometry().false_positive_rate_at(items.div_ceil(full as usize));

@@ -113,7 +113,7 @@ fn purpose(kind: FileKind) -> &'static str {
         FileKind::Scalable => {
             "growth: the sizes of the first slice, to which larger ones are added"
         }
-        FileKind::ScalableCuckoo => "growth and removal",
+        FileKind::GrowingCuckoo => "growth and removal",
     }
 }
 

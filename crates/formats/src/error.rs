@@ -110,6 +110,11 @@ pub enum LoadError {
     NormalizationBytes,
     /// No builder gives these sizes.
     Sizes(BuildError),
+    /// No cuckoo filter that grows begins with this number of buckets, or grows to it.
+    Buckets {
+        /// The number in the file.
+        found: u64,
+    },
     /// The capacity is 0, or this platform cannot represent it.
     Capacity {
         /// The capacity in the file.
@@ -222,13 +227,14 @@ pub enum LoadError {
         /// The number of bits per slot.
         fingerprint_bits: u32,
     },
-    /// A slice of a cuckoo filter that grows has buckets of 128 bits, which this processor
-    /// cannot access atomically.
-    UnsupportedSlice {
-        /// The number of slots per bucket.
-        slots: u32,
-        /// The number of bits per slot.
-        fingerprint_bits: u32,
+    /// The cuckoo filter in the file grows and has buckets of 128 bits, which this processor cannot
+    /// access atomically.
+    UnsupportedGrowing,
+    /// The cuckoo filter in the file grows. It can be loaded, but not be used in place: neither
+    /// mapped nor in a set.
+    NotInPlace {
+        /// The kind in the file.
+        kind: Kind,
     },
     /// The file holds a filter of another system, in a format that is not known.
     ForeignFormat {
@@ -296,6 +302,10 @@ impl fmt::Display for LoadError {
                 f.write_str("the header is wrong: the normalization is not printable ASCII and then zeros")
             }
             Self::Sizes(error) => write!(f, "the header is wrong: {error}"),
+            Self::Buckets { found } => write!(
+                f,
+                "the header is wrong: a filter that grows with these sizes never has {found} buckets"
+            ),
             Self::Capacity { found } => {
                 write!(f, "the header is wrong: the capacity is {found}")?;
                 f.write_str(if *found == 0 { "; it must be at least 1" } else { ", too large for this platform" })
@@ -361,10 +371,12 @@ impl fmt::Display for LoadError {
                 "this processor cannot write buckets of {slots} slots of {fingerprint_bits} bits; load the \
                  filter for queries only"
             ),
-            Self::UnsupportedSlice { slots, fingerprint_bits } => write!(
+            Self::UnsupportedGrowing => f.write_str(
+                "the filter grows and has buckets of 128 bits, which this processor cannot access atomically",
+            ),
+            Self::NotInPlace { kind } => write!(
                 f,
-                "a slice of the filter has buckets of {slots} slots of {fingerprint_bits} bits, which this \
-                 processor cannot access atomically"
+                "the {kind} in the file grows: it can be loaded, but neither mapped nor used in a set"
             ),
             Self::ForeignFormat { found } => {
                 write!(f, "the file has the unknown format {found} of another system")

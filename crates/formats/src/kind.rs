@@ -2,6 +2,9 @@
 
 use core::fmt;
 
+/// The number of the layout of cuckoo filters that grow.
+pub(crate) const GROWING: u32 = 7;
+
 /// The type of filter in a file.
 ///
 /// # Examples
@@ -31,8 +34,6 @@ pub enum Kind {
     CountingBloom,
     /// `RotatingBloomFilter`.
     RotatingBloom,
-    /// `ScalableCuckooFilter`.
-    ScalableCuckoo,
     /// The growing table of the program `tamis`.
     Table,
     /// A filter of another system: see [`foreign`](crate::foreign).
@@ -59,7 +60,6 @@ impl Kind {
         Self::OnceScalableBloom,
         Self::CountingBloom,
         Self::RotatingBloom,
-        Self::ScalableCuckoo,
         Self::Table,
         Self::Foreign,
     ];
@@ -76,13 +76,13 @@ impl Kind {
             Self::OnceScalableBloom => 7,
             Self::CountingBloom => 8,
             Self::RotatingBloom => 9,
-            Self::ScalableCuckoo => 10,
             Self::Table => 16,
             Self::Foreign => 32,
         }
     }
 
-    /// Returns whether a file of this kind can be used in place. The others have several arrays, or
+    /// Returns whether a file of this kind can be used in place, if its filter does not grow. The
+    /// others have several arrays, or
     /// locks, or counters that a killed process would leave half changed.
     pub(crate) const fn is_mappable(self) -> bool {
         match self {
@@ -95,7 +95,6 @@ impl Kind {
             | Self::OnceScalableBloom
             | Self::CountingBloom
             | Self::RotatingBloom
-            | Self::ScalableCuckoo
             | Self::Table
             | Self::Foreign => false,
         }
@@ -105,7 +104,12 @@ impl Kind {
         Self::ALL.iter().copied().find(|kind| kind.code() == code)
     }
 
-    /// Returns the number of the layout in a file.
+    /// Returns whether a filter of this kind may have the layout [`GROWING`].
+    pub(crate) const fn may_grow(self) -> bool {
+        matches!(self, Self::Cuckoo | Self::OnceCuckoo)
+    }
+
+    /// Returns the number of the layout in a file, if the filter is no cuckoo filter that grows.
     pub(crate) const fn layout(self) -> u32 {
         match self {
             Self::Bloom => 1,
@@ -114,7 +118,6 @@ impl Kind {
             Self::ScalableBloom | Self::OnceScalableBloom => 4,
             Self::CountingBloom => 5,
             Self::RotatingBloom => 6,
-            Self::ScalableCuckoo => 7,
             Self::Table => 16,
             Self::Foreign => 32,
         }
@@ -134,7 +137,6 @@ impl fmt::Display for Kind {
             Self::OnceScalableBloom => "OnceScalableBloomFilter",
             Self::CountingBloom => "CountingBloomFilter",
             Self::RotatingBloom => "RotatingBloomFilter",
-            Self::ScalableCuckoo => "ScalableCuckooFilter",
             Self::Table => "table",
             Self::Foreign => "foreign filter",
         })

@@ -93,9 +93,9 @@ pub use crate::options::Options;
 pub use crate::save_error::SaveError;
 pub use crate::set::{FilterSet, SetError, SetFilter, SetInfo, SetSaveError, SetStream, SetWriter};
 pub use crate::sizes::chain::ChainSizes;
-pub use crate::sizes::cuckoo_chain::CuckooChainSizes;
 pub use crate::sizes::foreign::ForeignSizes;
 pub use crate::sizes::geometry::Geometry;
+pub use crate::sizes::growing::GrowingSizes;
 pub use crate::sizes::table::TableSizes;
 pub use crate::sizes::window::WindowSizes;
 #[doc(hidden)]
@@ -106,7 +106,7 @@ pub use tamis_bloom::{
 #[doc(hidden)]
 pub use tamis_core::Frozen;
 #[doc(hidden)]
-pub use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter, ScalableCuckooFilter};
+pub use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
 #[doc(hidden)]
 pub use tamis_hash as hash;
 

@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{self, Read};
 
 use bytes::Bytes;
-use common::{Bloom, Cuckoo, ScalableCuckoo, small_bloom, small_cuckoo, small_scalable_cuckoo};
+use common::{Bloom, Cuckoo, small_bloom, small_cuckoo, small_growing_cuckoo};
 use tamis_formats::foreign::Format;
 use tamis_formats::{LoadError, Options, load, read};
 use twox_hash::XxHash3_64;
@@ -56,26 +56,40 @@ fn a_huge_size_in_a_stream_allocates_nothing() {
     // The same for buckets.
     let cuckoo = Bytes::of(&small_cuckoo()).sizes(1 << 34, 4, 16, 1 << 31).0;
     assert!(matches!(read::<Cuckoo>(&cuckoo[..266]), Err(LoadError::Truncated { .. })));
-    // A slice of 4 GiB, whose directory is right, and whose stream ends after the first chunk.
-    let mut body = vec![0; 1 << 20];
-    body[..8].copy_from_slice(&(1_u64 << 30).to_le_bytes());
-    (body[8], body[12]) = (4, 8);
-    let mut table = vec![0; 8 * ((1 << 12) + 1)];
-    table[..8].copy_from_slice(&XxHash3_64::oneshot(&body).to_le_bytes());
-    let scalable = Bytes::of(&small_scalable_cuckoo()).sizes(1 << 30, 1, 8, (1 << 26) + 1);
-    let scalable = scalable.u64(152, 1).u64(160, 1 << 26).u64(112, 0);
-    let mut scalable = scalable.u64(144, XxHash3_64::oneshot(&table)).sum_header().0;
-    scalable.truncate(256);
-    scalable.extend(table);
-    scalable.resize(scalable.len().next_multiple_of(4096), 0);
-    scalable.extend(body);
-    let found = scalable.len() as u64;
-    let error = read::<ScalableCuckoo>(&scalable[..]).unwrap_err();
+    // A filter that grows: buckets of 4 GiB, which will be 8 GiB, in a stream that ends in the
+    // first chunk.
+    let table = vec![0; 8 << 12];
+    let growing = Bytes::of(&small_growing_cuckoo()).u64(152, 1).u64(168, 1 << 29);
+    let growing = growing.u64(144, XxHash3_64::oneshot(&table)).sizes(1 << 29, 0, 21, 1 << 26);
+    let offset = (256 + (8_u64 << 12)).next_multiple_of(4096);
+    let mut stream = growing.0[..256].to_vec();
+    stream.extend(table);
+    stream.resize(offset as usize + 10, 0);
+    let error = read::<Cuckoo>(&stream[..]).unwrap_err();
+    let found = offset + 10;
     assert!(
         matches!(error, LoadError::Truncated { found: at, .. } if at == found)
             || matches!(error, LoadError::Alloc { .. }),
         "{error:?}"
     );
+    // Three lines that may become 1 GiB. The filter is loaded, and takes the lines.
+    let tag = 1 << 62;
+    let mut grown = Bytes::of(&small_growing_cuckoo()).sizes(24, 0, 31, 3);
+    for place in 0..24 {
+        grown = grown.u64(4096 + 8 * place, tag);
+    }
+    let grown = grown.u64(152, 22).u64(168, 24).u64(112, 0).sum_all();
+    let filter = read::<Cuckoo>(&grown.0[..]);
+    assert!(
+        filter.as_ref().is_ok_and(|filter| filter.is_empty())
+            || matches!(filter, Err(LoadError::Alloc { .. })),
+        "{filter:?}"
+    );
+    // The largest sizes, in the file of a small filter.
+    let most = Bytes::of(&small_growing_cuckoo()).u64(152, 23).u64(168, 1 << 32);
+    let mut most = most.sizes(1 << 32, 0, 31, 1 << 29).0;
+    most.truncate(266);
+    assert!(matches!(read::<Cuckoo>(&most[..]), Err(LoadError::Truncated { found: 266, .. })));
     // A filter of another system of 2^60 bytes, and one of 4 GiB whose stream ends in the first
     // chunk.
     let mut huge = Bytes(foreign()).sizes(1 << 60, 0, 0, 1 << 54).0;

@@ -6,9 +6,9 @@ use std::io::{self, Read};
 
 use crate::bytes::Bytes;
 use crate::common::{
-    Bloom, Counting, Cuckoo, Once, OnceCuckoo, OnceScalable, Rotating, Scalable, ScalableCuckoo,
-    bytes_of, small_bloom, small_counting, small_cuckoo, small_once, small_once_scalable,
-    small_rotating, small_scalable, small_scalable_cuckoo, verdicts,
+    Bloom, Counting, Cuckoo, Once, OnceCuckoo, OnceScalable, Rotating, Scalable, bytes_of,
+    small_bloom, small_counting, small_cuckoo, small_growing_cuckoo, small_once,
+    small_once_scalable, small_rotating, small_scalable, verdicts,
 };
 use crate::reader::Reader;
 use tamis_bloom::{BloomFilter, OnceBloomFilter};
@@ -36,6 +36,20 @@ fn number(bytes: &[u8], at: usize) -> u64 {
 
 fn once_cuckoo() -> OnceCuckoo {
     crate::common::small_once_cuckoo()
+}
+
+/// Gives a bucket of 64 bits another tag.
+fn tagged(bytes: Bytes, place: usize, tag: u64) -> Bytes {
+    let at = 4096 + 8 * place;
+    let bucket = number(&bytes.0, at);
+    bytes.u64(at, bucket << 2 >> 2 | tag << 62).sum_all()
+}
+
+/// Sets the first slot of a bucket of the first level.
+fn slot_of_8(bytes: Bytes, held: u64) -> Bytes {
+    let at = 4096 + 8 * 8;
+    let bucket = number(&bytes.0, at);
+    bytes.u64(at, bucket >> 31 << 31 | held).sum_all()
 }
 
 refused! {
@@ -227,70 +241,86 @@ refused! {
     window_max: Rotating, small_rotating, |bytes| bytes.u64(88, u64::MAX - 511).u64(152, 16).sum_header()
         => "Sizes(TooLarge)", "2^64";
     live_window: Rotating, small_rotating, |bytes| bytes.u32(20, 1).sum_header() => "LiveKind", "processes cannot share";
-    // A cuckoo filter that grows: its plan,
+    // A cuckoo filter that grows: its sizes,
     a_record_of_another_kind: Bloom, small_bloom, |bytes| bytes.u64(152, 4).sum_header()
         => "NotZero { offset: 152 }", "offset 152";
-    a_field_behind_the_record: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(168, 1 << 8).sum_header()
-        => "NotZero { offset: 169 }", "offset 169";
-    whole_fingerprints_of_7_bits: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u32(100, 7).sum_header()
-        => "Range { field: \"fingerprint bits\", found: 7, min: 8, max: 42 }", "it must be from 8 to 42";
-    whole_fingerprints_of_43_bits: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u32(100, 43).sum_header()
-        => "Range { field: \"fingerprint bits\", found: 43", "43";
-    no_planned_slice: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(152, 0).sum_header()
-        => "Range { field: \"planned slices\", found: 0", "planned slices is 0";
-    slices_with_slots_of_7_bits: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(152, 7).sum_header()
-        => "Range { field: \"planned slices\", found: 7, min: 1, max: 6 }", "from 1 to 6";
-    planned_slices_max: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(152, u64::MAX).sum_header()
-        => "Range { field: \"planned slices\"", "planned slices";
-    cuckoo_slices_0: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u32(96, 0).sum_header()
-        => "Range { field: \"slices\", found: 0, min: 1, max: 4 }", "slices is 0";
-    more_slices_than_planned: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u32(96, 5).sum_header()
-        => "Range { field: \"slices\", found: 5, min: 1, max: 4 }", "from 1 to 4";
-    buckets_of_slice_0_are_0: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(88, 0).sum_header()
-        => "Sizes(Buckets { buckets: 0 })", "buckets is 0";
-    buckets_of_slice_0_are_odd: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(88, 15).sum_header()
-        => "Sizes(Buckets { buckets: 15 })", "is 15";
-    buckets_of_slice_1_are_too_many: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(88, 1 << 56).sum_header()
-        => "Sizes(TooLarge)", "2^64";
-    fewer_lines_than_buckets_of_32_bits: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(160, 2).sum_header()
-        => "Range { field: \"lines of the slices\", found: 2, min: 3, max: 12 }", "from 3 to 12";
-    more_lines_than_buckets_of_128_bits: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(160, u64::MAX).sum_header()
-        => "Range { field: \"lines of the slices\"", "from 3 to 12";
-    lines_of_another_body: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(160, 7).sum_header()
-        => "Field { field: \"body length\", found: 512, expected: 576 }", "body length";
-    copies_above_the_slots: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(112, 385).sum_header()
-        => "Items { found: 385, slots: 384 }", "384 slots";
-    live_scalable_cuckoo: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u32(20, 1).sum_header()
-        => "LiveKind { kind: ScalableCuckoo }", "processes cannot share a ScalableCuckooFilter";
-    // its directory,
-    buckets_in_the_directory: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(4160, 34).sum_all()
-        => "Directory { entry: 1, field: \"number of buckets\", found: 34, expected: 32 }", "line 1 of the directory";
-    shape_in_the_directory: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u32(4104, 3).sum_all()
-        => "DirectorySizes { entry: 0, error: Shape { slots: 3, fingerprint_bits: 16 } }", "3 slots of 16 bits";
-    slots_that_are_too_narrow: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u32(4104, 5).u32(4108, 12).sum_all()
-        => "DirectorySizes { entry: 0, error: Shape { slots: 5, fingerprint_bits: 12 } }", "5 slots of 12 bits";
-    a_field_behind_the_directory: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.put(4223, [1]).sum_all()
-        => "NotZero { offset: 4223 }", "offset 4223";
-    copies_in_the_directory: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(4112, 21).sum_all()
-        => "Directory { entry: 0, field: \"number of copies\", found: 21, expected: 20 }", "copies is 21; it must be 20";
-    copies_max_in_the_directory: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(4176, u64::MAX).sum_all()
-        => "Directory { entry: 1, field: \"number of copies\"", "line 1";
-    a_line_that_no_slice_has: ScalableCuckoo, small_scalable_cuckoo, |bytes| {
-        let mut longer = bytes.0.clone();
-        longer.resize(longer.len() + 64, 0);
-        Bytes(longer).sizes(16, 2, 13, 9).u64(160, 7).sum_all()
-    } => "Field { field: \"lines of the slices\", found: 7, expected: 6 }", "lines of the slices";
-    // and its slots.
-    a_number_above_the_fingerprints: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.put(4224, [0, 0x20]).sum_all()
-        => "SpareBits { line: 2 }", "line 2";
-    a_number_below_the_fingerprints: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.put(4352, [3, 0]).sum_all()
-        => "SpareBits { line: 4 }", "line 4";
-    spare_bit_of_slice_1: ScalableCuckoo, small_scalable_cuckoo, |bytes| {
-        let byte = bytes.0[4607];
-        bytes.put(4607, [byte | 0x80]).sum_all()
-    } => "SpareBits { line: 7 }", "line 7";
-    one_copy_more: ScalableCuckoo, small_scalable_cuckoo, |bytes| bytes.u64(112, 51).sum_header()
-        => "ItemCount { found: 51, expected: 50 }", "says 51 items; the body holds 50";
+    a_field_behind_the_record: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(176, 1 << 8).sum_header()
+        => "NotZero { offset: 177 }", "offset 177";
+    a_fixed_filter_with_the_layout_of_growth: Cuckoo, small_cuckoo, |bytes| bytes.u32(24, 7).sum_header()
+        => "Field { field: \"slots\", found: 5, expected: 0 }", "slots";
+    a_growing_filter_with_a_fixed_layout: Cuckoo, small_growing_cuckoo, |bytes| bytes.u32(24, 3).sum_header()
+        => "Sizes(Shape { slots: 0, fingerprint_bits: 21 })", "0 slots";
+    a_bloom_filter_with_the_layout_of_growth: Bloom, small_bloom, |bytes| bytes.u32(24, 7).sum_header()
+        => "Field { field: \"layout\", found: 7, expected: 1 }", "layout";
+    slots_of_growth: Cuckoo, small_growing_cuckoo, |bytes| bytes.u32(96, 2).sum_header()
+        => "Field { field: \"slots\", found: 2, expected: 0 }", "slots is 2";
+    fingerprints_too_narrow_for_the_doublings: Cuckoo, small_growing_cuckoo, |bytes| bytes.u32(100, 11).sum_header()
+        => "Range { field: \"fingerprint bits\", found: 11, min: 12, max: 31 }", "it must be from 12 to 31";
+    fingerprints_too_wide_for_the_bucket: Cuckoo, small_growing_cuckoo, |bytes| bytes.u32(100, 32).sum_header()
+        => "Range { field: \"fingerprint bits\", found: 32", "32";
+    fingerprints_max: Cuckoo, small_growing_cuckoo, |bytes| bytes.u32(100, u32::MAX).sum_header()
+        => "Range { field: \"fingerprint bits\"", "fingerprint bits";
+    fingerprints_too_wide_for_pairs: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(160, 128).u32(100, 43).sum_header()
+        => "Range { field: \"fingerprint bits\", found: 43, min: 12, max: 42 }", "43";
+    no_doubling: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(152, 0).sum_header()
+        => "Range { field: \"doublings\", found: 0, min: 1, max: 34 }", "doublings is 0";
+    doublings_35: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(152, 35).sum_header()
+        => "Range { field: \"doublings\", found: 35", "from 1 to 34";
+    doublings_max: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(152, u64::MAX).sum_header()
+        => "Range { field: \"doublings\"", "doublings";
+    doublings_in_the_upper_half: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(152, 4 | 1 << 32).sum_header()
+        => "Range { field: \"doublings\"", "doublings";
+    buckets_of_32_bits: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(160, 32).sum_header()
+        => "Field { field: \"bits of a bucket\", found: 32, expected: 64 }", "bits of a bucket is 32";
+    buckets_of_no_bits: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(160, 0).sum_header()
+        => "Field { field: \"bits of a bucket\", found: 0", "must be 64";
+    bits_of_a_bucket_in_the_upper_half: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(160, 64 | 1 << 32).sum_header()
+        => "Field { field: \"bits of a bucket\"", "must be 64";
+    first_buckets_0: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(88, 0).sum_header()
+        => "Buckets { found: 0 }", "never has 0 buckets";
+    first_buckets_12: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(88, 12).sum_header()
+        => "Buckets { found: 12 }", "12 buckets";
+    first_buckets_whose_last_are_too_many: Cuckoo, small_growing_cuckoo, |bytes| {
+        bytes.u64(88, (1 << 52) + 8).u64(168, (1 << 52) + 8).sum_header()
+    } => "Buckets { found: 4503599627370504 }", "never has";
+    first_buckets_max: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(88, u64::MAX - 7).sum_header()
+        => "Buckets", "never has";
+    fewer_buckets_than_the_first: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(168, 8).sum_header()
+        => "Buckets { found: 8 }", "8 buckets";
+    no_buckets: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(168, 0).sum_header()
+        => "Buckets { found: 0 }", "0 buckets";
+    a_part_of_a_line_of_buckets: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(168, 28).sum_header()
+        => "Buckets { found: 28 }", "28 buckets";
+    more_buckets_than_the_last: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(168, 264).sum_header()
+        => "Buckets { found: 264 }", "264 buckets";
+    buckets_of_growth_max: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(168, u64::MAX).sum_header()
+        => "Buckets", "never has";
+    buckets_of_a_longer_body: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(168, 32).sum_header()
+        => "Field { field: \"body length\", found: 192, expected: 256 }", "body length";
+    first_buckets_of_the_same_body: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(88, 24).sum_header()
+        => "SpareBits", "that no item can set";
+    items_above_the_slots_of_growth: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(112, 24 * 7 + 1).sum_header()
+        => "Items { found: 169, slots: 168 }", "168 slots";
+    one_item_more_of_growth: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(112, 31).sum_header()
+        => "ItemCount { found: 31, expected: 30 }", "says 31 items; the body holds 30";
+    capacity_0_of_growth: Cuckoo, small_growing_cuckoo, |bytes| bytes.u64(104, 0).sum_header()
+        => "Capacity { found: 0 }", "at least 1";
+    live_growing_cuckoo: Cuckoo, small_growing_cuckoo, |bytes| bytes.u32(20, 1).sum_header()
+        => "LiveLocks { kind: Cuckoo }", "needs locks";
+    // and its buckets: of the first level (2 slots of 31 bits) in the places 8 to 15, of the next
+    // one (3 of 20 bits) in the others.
+    the_tag_of_no_bucket: Cuckoo, small_growing_cuckoo, |bytes| tagged(bytes, 8, 0) => "SpareBits { line: 1 }", "line 1";
+    the_tag_of_a_later_level: Cuckoo, small_growing_cuckoo, |bytes| tagged(bytes, 8, 2) => "SpareBits { line: 1 }", "line 1";
+    the_tag_of_a_split: Cuckoo, small_growing_cuckoo, |bytes| tagged(bytes, 8, 3) => "SpareBits { line: 1 }", "line 1";
+    the_tag_of_an_earlier_level: Cuckoo, small_growing_cuckoo, |bytes| tagged(bytes, 16, 1) => "SpareBits { line: 2 }", "line 2";
+    a_spare_bit_below_the_tag: Cuckoo, small_growing_cuckoo, |bytes| {
+        let byte = bytes.0[4096 + 7];
+        bytes.put(4096 + 7, [byte | 0x10]).sum_all()
+    } => "SpareBits { line: 0 }", "line 0";
+    a_number_above_the_fingerprints: Cuckoo, small_growing_cuckoo, |bytes| slot_of_8(bytes, 1 << 21)
+        => "SpareBits { line: 1 }", "line 1";
+    a_number_below_the_fingerprints: Cuckoo, small_growing_cuckoo, |bytes| slot_of_8(bytes, (1 << 4) - 1)
+        => "SpareBits { line: 1 }", "line 1";
     // Live files.
     live_cuckoo: Cuckoo, small_cuckoo, |bytes| bytes.u32(20, 1).sum_header() => "LiveLocks { kind: Cuckoo }", "needs locks";
     live_with_locks: Once, small_once, |bytes| bytes.u32(20, 1).sum_header() => "LiveLocks { kind: OnceBloom }", "needs locks";

@@ -6,12 +6,12 @@
 use std::path::PathBuf;
 use std::{env, fs};
 
-use crate::common::{Ways, bytes_of, check_answers, map_file};
+use crate::common::{Ways, bytes_of, check_answers, growing_pairs, growing_words, map_file};
 use crate::reader::Reader;
 use tamis_bloom::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, Geometry, OnceBloomFilter,
 };
-use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
+use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter, raw};
 use tamis_formats::foreign::{Format, Key};
 use tamis_formats::{
     Info, Live, LoadError, Normalization, Options, Parts, load_frozen, read_frozen, save,
@@ -23,7 +23,7 @@ use twox_hash::XxHash3_64;
 const ITEMS: u64 = 40;
 
 /// The files and their checksums.
-const FILES: [(&str, u64); 27] = [
+const FILES: [(&str, u64); 28] = [
     ("bloom.tamis", 0xD12A_064C_8D0D_46CA),
     ("blocked-1.tamis", 0x779A_47FD_2C7C_C48F),
     ("once-1.tamis", 0x26B7_9804_A2AD_95C9),
@@ -48,7 +48,8 @@ const FILES: [(&str, u64); 27] = [
     ("once-scalable.tamis", 0x6FFC_E0A3_CB7F_D4A9),
     ("counting.tamis", 0x1099_AD97_4125_212A),
     ("rotating.tamis", 0x7E4C_F4CE_6206_2F07),
-    ("scalable-cuckoo.tamis", 0x0C6E_C38B_E2DE_F243),
+    ("growing-cuckoo.tamis", 0xE4C9_4BA2_1233_C0DF),
+    ("growing-once-cuckoo.tamis", 0x8330_A3F2_D726_0D10),
     ("foreign.tamis", 0xCB1C_D217_0673_3BF5),
     ("live.tamis", 0xBCC1_EDAA_2C49_7C1D),
 ];
@@ -162,9 +163,18 @@ fn files_of_filters_that_grow() {
     check("once-scalable", Xxh3::with_seed(7), "", |hasher| {
         Some(crate::common::once_scalable_bloom(hasher))
     });
-    check("scalable-cuckoo", Xxh3::with_seed(10), "", |hasher| {
-        Some(crate::common::growing(hasher))
-    });
+    let builder = CuckooFilter::<u64>::builder().like(growing_words()).capacity(200);
+    check("growing-cuckoo", Xxh3::with_seed(10), "", |hasher| builder.hasher(hasher).build().ok());
+    let name = "growing-once-cuckoo";
+    if !raw::is_supported(growing_pairs()) {
+        // It cannot be loaded here, not even for queries.
+        let path = path(&format!("{name}.tamis"));
+        let error = load_frozen::<OnceCuckooFilter<u64, Xxh3>>(path).unwrap_err();
+        assert!(matches!(error, LoadError::UnsupportedGrowing), "{error:?}");
+        return;
+    }
+    let builder = OnceCuckooFilter::<u64>::builder().like(growing_pairs()).capacity(200);
+    check(name, Xxh3::with_seed(11), "", |hasher| builder.hasher(hasher).build().ok());
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod bytes;
 mod common;
 mod foreign;
 mod golden;
+mod growing;
 mod live;
 mod mutations;
 mod paths;

@@ -159,8 +159,13 @@ macro_rules! for_each_kind {
             }
 
             #[test]
-            fn scalable_cuckoo() {
-                $check(&crate::common::small_scalable_cuckoo());
+            fn growing_cuckoo() {
+                $check(&crate::common::small_growing_cuckoo());
+            }
+
+            #[test]
+            fn growing_once() {
+                $check(&crate::common::small_growing_once());
             }
         }
     )*};

@@ -8,7 +8,7 @@ use tamis_bloom::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter, OnceScalableBloomFilter,
     RotatingBloomFilter, ScalableBloomFilter, raw,
 };
-use tamis_cuckoo::{CuckooFilter, Filter as _, Geometry, OnceCuckooFilter, ScalableCuckooFilter};
+use tamis_cuckoo::{CuckooFilter, Filter as _, Geometry, OnceCuckooFilter};
 use tamis_formats::{
     Info, Normalization, Options, Saved, load, merge_from, merge_read, read, save, write,
 };
@@ -165,31 +165,6 @@ fn a_filter_grows_to_the_same_end() {
     }
 }
 
-/// A filter that grows, with up to six slices, of which some are larger than a chunk and some
-/// are empty.
-#[test]
-fn cuckoo_filters_of_several_slices() {
-    for (items, rate) in [(0, 0.05), (1000, 1e-2), (10_000, 1e-4), (150_000, 1e-5), (400_000, 1e-9)]
-    {
-        let builder = ScalableCuckooFilter::<u64>::builder().capacity(1).max_capacity(500_000);
-        let builder = builder.false_positive_rate(rate).hasher(Rapid::with_seed(items));
-        let filter = filled(builder.build().unwrap(), items);
-        assert_eq!(filter.len() as u64, items);
-        check_round_trip(&filter);
-        // Removals take from the newest slice first, which leaves empty ones.
-        for item in 500..items {
-            assert!(filter.remove(&item));
-        }
-        filter.release_empty();
-        check_round_trip(&filter);
-        // A loaded filter goes on growing.
-        let again: crate::common::ScalableCuckoo = read(&bytes_of(&filter)[..]).unwrap();
-        let slices = again.slices();
-        again.try_extend(500..items.max(12_000)).unwrap();
-        assert!((0..items).all(|item| again.contains(&item)) && again.slices() >= slices);
-    }
-}
-
 /// A filter of every kind with this hasher, also as one with a hasher that is chosen at run time.
 fn of_each_kind<S: StableHasher + HashItem<u64>>(hasher: &S)
 where
@@ -207,7 +182,7 @@ where
             assert!(bytes_of(&filled(builder.build().unwrap(), 250)) == bytes, "other bytes by AnyStable");
         })*};
     }
-    kinds!(BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter ScalableCuckooFilter
+    kinds!(BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter
         CountingBloomFilter RotatingBloomFilter ScalableBloomFilter OnceScalableBloomFilter);
 }
 
@@ -272,13 +247,13 @@ fn items_of_every_type_with_every_hasher() {
     macro_rules! types {
         ($($hasher:expr;)*) => {$(
             check!(u64, (0..300_u64).collect::<Vec<_>>(), $hasher,
-                BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter ScalableCuckooFilter);
+                BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter);
             check!(u32, (0..300_u32).collect::<Vec<_>>(), $hasher,
-                BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter ScalableCuckooFilter);
+                BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter);
             check!(u128, (0..300_u128).collect::<Vec<_>>(), $hasher,
-                BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter ScalableCuckooFilter);
+                BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter);
             check!(str, (0..300).map(|item| "x".repeat(item)).collect::<Vec<_>>(), $hasher,
-                BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter ScalableCuckooFilter);
+                BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter);
             check!([u8], (0..300).map(|item| vec![7_u8; item]).collect::<Vec<_>>(), $hasher,
                 BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter);
         )*};
@@ -449,8 +424,10 @@ fn a_save_while_other_threads_insert() {
     check(&scalable.hasher(hasher.clone()).build().unwrap());
     let scalable = OnceScalableBloomFilter::<u64>::builder().capacity(1024);
     check(&scalable.hasher(hasher.clone()).build().unwrap());
-    let scalable = ScalableCuckooFilter::<u64>::builder().capacity(1).max_capacity(20_000);
-    check(&scalable.hasher(hasher).build().unwrap());
+    let growing = CuckooFilter::<u64>::builder().capacity(1).max_capacity(20_000);
+    check(&growing.hasher(hasher.clone()).build().unwrap());
+    let growing = OnceCuckooFilter::<u64>::builder().capacity(1).max_capacity(20_000);
+    check(&growing.hasher(hasher).build().unwrap());
 }
 
 /// Removals of an item with copies in both buckets tear the pass of a save, which then saves a

@@ -7,7 +7,8 @@ use tamis_bloom::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter, RotatingBloomFilter,
     ScalableBloomFilter,
 };
-use tamis_cuckoo::{CuckooFilter, Geometry, OnceCuckooFilter, ScalableCuckooFilter};
+use tamis_cuckoo::raw::{self, growing};
+use tamis_cuckoo::{CuckooFilter, Geometry, OnceCuckooFilter};
 use tamis_formats::Saved;
 use tamis_hash::{HashItem, Rapid, Xxh3};
 
@@ -60,12 +61,34 @@ proptest! {
         magnitude in 1_f64..8.0,
         seed: u64,
     ) {
-        let builder = ScalableCuckooFilter::<u64>::builder().capacity(1).max_capacity(50_000);
-        let builder = builder.false_positive_rate(10_f64.powf(-magnitude));
+        // The widths of buckets of 64 bits end near 10⁻⁵.
+        let builder = CuckooFilter::<u64>::builder().capacity(1).max_capacity(50_000);
+        let builder = builder.false_positive_rate(10_f64.powf(-magnitude.min(5.0)));
         agree(&filled(builder.hasher(Xxh3::with_seed(seed)).build().unwrap(), items));
         let builder = ScalableBloomFilter::<u64>::builder().capacity(1024);
         let builder = builder.false_positive_rate(10_f64.powf(-magnitude));
         agree(&filled(builder.hasher(Xxh3::with_seed(seed)).build().unwrap(), items));
+    }
+
+    #[test]
+    fn the_second_reader_agrees_on_cuckoo_filters_that_grow(
+        eighth in 1_u64..20,
+        rest in 8_u32..30,
+        doublings in 1_u32..10,
+        items in 0_u64..1500,
+        paired: bool,
+        seed: u64,
+    ) {
+        let (bits, widest) = if paired { (128, 42) } else { (64, 31) };
+        let width = (rest + doublings).min(widest);
+        let geometry = growing::geometry(8 * eighth, width, doublings, bits).unwrap();
+        if raw::is_supported(geometry) {
+            let hasher = Xxh3::with_seed(seed);
+            let builder = CuckooFilter::<u64>::builder().like(geometry).capacity(7);
+            agree(&filled(builder.hasher(hasher.clone()).build().unwrap(), items));
+            let builder = OnceCuckooFilter::<u64>::builder().like(geometry).capacity(7);
+            agree(&filled(builder.hasher(hasher).build().unwrap(), items));
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use tamis_bloom::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter, OnceScalableBloomFilter,
     RotatingBloomFilter, ScalableBloomFilter,
 };
-use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter, ScalableCuckooFilter};
+use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
 use tamis_formats::serde::Serde;
 use tamis_formats::{LoadError, Normalization, Options, Saved, read, write};
 use tamis_hash::{Rapid, SipHash13};
@@ -95,8 +95,9 @@ fn every_kind_survives_a_text_format_and_a_binary_one() {
         OnceScalableBloomFilter Rapid::with_seed(7);
         CountingBloomFilter Rapid::with_seed(8);
         RotatingBloomFilter Rapid::with_seed(9);
-        ScalableCuckooFilter Rapid::with_seed(10);
     }
+    check(crate::common::small_growing_cuckoo());
+    check(crate::common::small_growing_once());
 }
 
 /// Base64 encodes three bytes at a time; the lengths of these files have each remainder by 3.

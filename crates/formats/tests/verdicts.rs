@@ -66,7 +66,7 @@ fn one_verdict() {
     let folder = tempfile::tempdir().unwrap();
     let path = &folder.path().join("file");
     proptest!(ProptestConfig::with_cases(3000), |(
-        kind in 0..10,
+        kind in 0..11,
         at in 0_usize..4096,
         len in prop::sample::select(vec![1_usize, 2, 4, 8]),
         aligned: bool,
@@ -85,7 +85,8 @@ fn one_verdict() {
             6 => check(path, &crate::common::small_once_scalable(), at, len, value, in_body),
             7 => check(path, &crate::common::small_counting(), at, len, value, in_body),
             8 => check(path, &crate::common::small_rotating(), at, len, value, in_body),
-            _ => check(path, &crate::common::small_scalable_cuckoo(), at, len, value, in_body),
+            9 => check(path, &crate::common::small_growing_cuckoo(), at, len, value, in_body),
+            _ => check(path, &crate::common::small_growing_once(), at, len, value, in_body),
         }
     });
 }

@@ -5,7 +5,7 @@
 //! $ cargo run --release --example service_guard
 //! 40000 requests, 10000 of them for keys that exist
 //! ... reached the store, ... of them for nothing
-//! the guard has grown to ... tables
+//! the guard has grown from ... to ... bytes
 //! ```
 
 use std::collections::HashMap;
@@ -13,14 +13,14 @@ use std::error::Error;
 use std::sync::RwLock;
 use std::thread;
 
-use tamis::{InsertError, ScalableCuckooFilter};
+use tamis::{CuckooFilter, InsertError};
 
 const THREADS: u64 = 4;
 const KEYS: u64 = 40_000;
 
 /// A slow store, and in front of it a filter that contains each of its keys at any time.
 struct Guarded {
-    guard: ScalableCuckooFilter<u64>,
+    guard: CuckooFilter<u64>,
     store: RwLock<HashMap<u64, String>>,
 }
 
@@ -53,9 +53,9 @@ impl Guarded {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // It starts small. Up to 1024 times this number of keys it keeps its rate, which is 1 % by
-    // default.
-    let guard = ScalableCuckooFilter::with_capacity(1000)?;
+    // It starts small. Up to a million keys it keeps its rate, which is 1 % by default.
+    let guard = CuckooFilter::builder().capacity(1000).max_capacity(1_000_000).build()?;
+    let before = guard.size_in_bytes();
     let service = &Guarded { guard, store: RwLock::default() };
 
     // Each thread puts keys, reads them back, and deletes all but every fourth.
@@ -80,7 +80,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let found = (0..KEYS).filter(|&key| service.get(key).is_some()).count() as u64;
     println!("{KEYS} requests, {found} of them for keys that exist");
     println!("{lookups} reached the store, {} of them for nothing", lookups - found);
-    println!("the guard has grown to {} tables", service.guard.slices());
+    let after = service.guard.size_in_bytes();
+    println!("the guard has grown from {before} to {after} bytes");
     assert_eq!(found, KEYS / 4, "a key is lost");
     assert_eq!(service.guard.len() as u64, found, "the filter has a copy too many");
     assert!(lookups - found < KEYS / 100, "more requests for nothing than the rate predicts");

@@ -23,8 +23,7 @@
 use crate::{
     BlockedBloomFilter, BloomFilter, BuildError, CountingBloomFilter, CuckooFilter, DynFilter,
     Error, Filter, Hashed, InsertError, OnceBloomFilter, OnceCuckooFilter, OnceFilter,
-    OnceScalableBloomFilter, RotatingBloomFilter, ScalableBloomFilter, ScalableCuckooFilter, Swap,
-    WithRate, hash,
+    OnceScalableBloomFilter, RotatingBloomFilter, ScalableBloomFilter, Swap, WithRate, hash,
 };
 
 #[doc = include_str!("guide/claim.md")]

@@ -39,9 +39,12 @@
 //! | to remove items, or to count copies | [`CuckooFilter`] | each call adds a copy | 13.1 / 19.5 / 26.3 / 37.2 |
 //! | to remove items, with inserts that never fail | [`CountingBloomFilter`] | at least one call returns `true`; each adds a copy | 47.8 / 102.4 / 162.7 / 359.9 |
 //! | the least memory for most rates below 0.03 %, or claims that fail with an error when the filter is full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 19.5 / 26.3 / 37.2 |
-//! | to remove items from a filter that grows | [`ScalableCuckooFilter`] | each call adds a copy | more than a cuckoo filter: one bit for each doubling that is still possible |
 //! | a filter whose size you cannot guess: it grows while threads use it | [`ScalableBloomFilter`] | at least one call returns `true` | those of a blocked filter, times 1.0 to 1.7; [times up to 6 just after it has grown](guide::grow) |
 //! | claims whose number you cannot guess | [`OnceScalableBloomFilter`] | **exactly one** call returns `true` | those of a blocked filter, times 1.0 to 1.7; [times up to 6 just after it has grown](guide::grow) |
+//!
+//! Must it grow, and remove items or give each to one thread? Both cuckoo filters grow in place,
+//! while threads use them, if the builder gets a [`max_capacity`](cuckoo::Builder::max_capacity).
+//! They then take one bit more per item for each doubling that is still possible.
 //!
 //! The cuckoo filters' 26.3 needs x86-64 with AVX; elsewhere it is 37.2. [The
 //! guide](guide::figures) compares speed.
@@ -107,9 +110,7 @@ pub use tamis_core::{
     AsItem, BuildError, ByHash, DynFilter, Figures, Filter, Frozen, Hashed, HashedCopies,
     HashedRefresh, OnceFilter, Sampled, Verdict, WithRate,
 };
-pub use tamis_cuckoo::{
-    CuckooFilter, InsertError, MergeError, OnceCuckooFilter, ScalableCuckooFilter,
-};
+pub use tamis_cuckoo::{CuckooFilter, InsertError, MergeError, OnceCuckooFilter};
 
 pub use crate::error::Error;
 
@@ -191,7 +192,7 @@ pub mod bloom {
 
 /// What only users of particular cuckoo filters name: their builders and their sizes.
 pub mod cuckoo {
-    pub use tamis_cuckoo::{Buildable, Builder, Geometry, ScalableBuilder};
+    pub use tamis_cuckoo::{Buildable, Builder, Geometry};
 }
 
 /// Saved filters (feature `formats`): files, streams, mapped filters, and filters that processes

@@ -10,8 +10,8 @@ use tamis::hash::{DefaultHashBuilder, HashItem, Rapid, Xxh3};
 use tamis::{
     AsItem, BlockedBloomFilter, BloomFilter, BuildError, CountingBloomFilter, CuckooFilter,
     DynFilter, Error, Filter, InsertError, MergeError, OnceBloomFilter, OnceCuckooFilter,
-    OnceFilter, OnceScalableBloomFilter, RotatingBloomFilter, ScalableBloomFilter,
-    ScalableCuckooFilter, UnionError, WithRate,
+    OnceFilter, OnceScalableBloomFilter, RotatingBloomFilter, ScalableBloomFilter, UnionError,
+    WithRate,
 };
 
 const ITEMS: u64 = 20_000;
@@ -115,7 +115,6 @@ fn a_type_chosen_at_run_time_answers_as_the_type() -> Result<(), BuildError> {
     check! {
         BloomFilter BlockedBloomFilter OnceBloomFilter CountingBloomFilter ScalableBloomFilter
         OnceScalableBloomFilter RotatingBloomFilter CuckooFilter OnceCuckooFilter
-        ScalableCuckooFilter
     }
     Ok(())
 }

@@ -46,7 +46,7 @@ impl Choice {
         Err(Error::Usage(format!(
             "{asked} needs --capacity, the number of distinct records; without it, a filter of --kind {} or {} grows",
             FileKind::Scalable,
-            FileKind::ScalableCuckoo
+            FileKind::GrowingCuckoo
         )))
     }
 

@@ -3,6 +3,7 @@
 use core::fmt::{Display, Write};
 
 use serde_json::{Value, json};
+use tamis::cuckoo;
 use tamis::formats::{Geometry, Info, Kind};
 
 use super::remote;
@@ -88,7 +89,7 @@ fn layout(info: &Info) -> &'static str {
         Geometry::Chain(_) => "slices",
         Geometry::Window(_) => "window",
         Geometry::Table(_) => "shards",
-        Geometry::CuckooChain(_) => "slices",
+        Geometry::GrowingCuckoo(_) => "growing buckets",
         _ => "buckets",
     }
 }
@@ -117,12 +118,12 @@ fn to_text(name: &str, info: &Info, filter: &Described) -> String {
             grouped(sizes.geometry().bits()),
             grouped(sizes.rotations())
         ),
-        Geometry::CuckooChain(sizes) => format!(
-            "{} of at most {}, {} buckets in the first, fingerprints of {} bits",
-            counted(sizes.slices().into(), "slice"),
-            sizes.planned_slices(),
+        Geometry::GrowingCuckoo(sizes) => format!(
+            "{} buckets, {} at first, at most {}, fingerprints of {} bits",
             grouped(sizes.buckets()),
-            sizes.fingerprint_bits()
+            grouped(sizes.geometry().buckets()),
+            grouped(last_buckets(sizes.geometry())),
+            sizes.geometry().fingerprint_bits()
         ),
         _ => "unknown".into(),
     };
@@ -167,6 +168,11 @@ fn to_text(name: &str, info: &Info, filter: &Described) -> String {
     table(rows)
 }
 
+/// The number of buckets of a cuckoo filter after all growth.
+const fn last_buckets(geometry: cuckoo::Geometry) -> u64 {
+    geometry.buckets() << geometry.doublings()
+}
+
 fn to_json(name: &str, info: &Info, filter: &Described) -> Value {
     let (url, ignore_case) = policy::split(info.normalization());
     let mut value = json!({
@@ -209,11 +215,11 @@ fn to_json(name: &str, info: &Info, filter: &Described) -> Value {
             value["generations"] = json!(sizes.generations());
             value["rotations"] = json!(sizes.rotations());
         }
-        Geometry::CuckooChain(sizes) => {
+        Geometry::GrowingCuckoo(sizes) => {
             value["buckets"] = json!(sizes.buckets());
-            value["fingerprint_bits"] = json!(sizes.fingerprint_bits());
-            value["slices"] = json!(sizes.slices());
-            value["planned_slices"] = json!(sizes.planned_slices());
+            value["first_buckets"] = json!(sizes.geometry().buckets());
+            value["last_buckets"] = json!(last_buckets(sizes.geometry()));
+            value["fingerprint_bits"] = json!(sizes.geometry().fingerprint_bits());
         }
         _ => {}
     }

@@ -180,7 +180,7 @@ impl NewArgs {
         let sizes = ["--kind", "--capacity", "--rate", "--window"];
         let refused = |difference: String| Err(unlike(header, &difference, &sizes));
         let info = &header.info;
-        let kind = match (FileKind::of_saved(info.kind()), choice.kind) {
+        let kind = match (FileKind::of_saved(info), choice.kind) {
             (found, Some(asked)) if found != Some(asked) => {
                 return refused(format!("is a {}, but --kind is {asked}", info.kind()));
             }
@@ -192,7 +192,7 @@ impl NewArgs {
                 return refused(format!("has a rate of {found:.1e}, but --rate is {asked:.1e}"));
             }
             // What grows goes beyond any capacity. A table loses less than a filter of any rate.
-            (None | Some(FileKind::Scalable | FileKind::ScalableCuckoo), _) => return Ok(()),
+            (None | Some(FileKind::Scalable | FileKind::GrowingCuckoo), _) => return Ok(()),
             (Some(found), _) => found,
         };
         let Some(size) = choice.size else { return Ok(()) };

@@ -69,15 +69,21 @@ impl AnyFilter {
             Self::Bloom(filter) => Described::of(Kind::Bloom.name(), false, filter),
             Self::Blocked(filter) => Described::of(Kind::Blocked.name(), false, filter),
             Self::Once(filter) => Described::of(Kind::Once.name(), false, filter),
-            Self::Cuckoo(filter) => Described::of(Kind::Cuckoo.name(), true, filter),
+            Self::Cuckoo(filter) => {
+                let grows = filter.geometry().doublings() != 0;
+                let kind =
+                    if grows { FileKind::GrowingCuckoo } else { FileKind::Fixed(Kind::Cuckoo) };
+                Described::of(kind.name(), true, filter)
+            }
+            // A growing one was saved by a program: no command builds one.
+            Self::OnceCuckoo(filter) if filter.geometry().doublings() != 0 => {
+                Described::of("once-scalable-cuckoo", true, filter)
+            }
             Self::OnceCuckoo(filter) => Described::of("once-cuckoo", true, filter),
             Self::Counting(filter) => Described::of(FileKind::Counting.name(), false, filter),
             Self::Rotating(filter) => Described::of(FileKind::Rotating.name(), false, filter),
             Self::ScalableBloom(filter) => Described::of("scalable-bloom", false, filter),
             Self::Scalable(filter) => Described::of(FileKind::Scalable.name(), false, filter),
-            Self::ScalableCuckoo(filter) => {
-                Described::of(FileKind::ScalableCuckoo.name(), true, filter)
-            }
             Self::Table(tables) => Described::of_tables(tables),
         }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use same_file::is_same_file;
 use tamis::MergeError;
-use tamis::formats::{Info, Kind, LoadError, Options, SetInfo, foreign};
+use tamis::formats::{Geometry, Info, Kind, LoadError, Options, SetInfo, foreign};
 use tamis::hash::Algorithm;
 
 use super::next::{self, Union};
@@ -141,8 +141,14 @@ impl<'p> Header<'p> {
             let (ours, theirs) = (policy_name(ours), policy_name(theirs));
             return differs(format!("the URL policy {ours}, but {name} has {theirs}"));
         }
-        // Tables that have grown differently can be merged.
-        if ours.geometry() != theirs.geometry() && ours.kind() != Kind::Table {
+        // Tables and cuckoo filters that have grown differently can be merged.
+        let are_like = match (ours.geometry(), theirs.geometry()) {
+            (Geometry::GrowingCuckoo(ours), Geometry::GrowingCuckoo(theirs)) => {
+                ours.geometry() == theirs.geometry()
+            }
+            (ours, theirs) => ours == theirs,
+        };
+        if !are_like && ours.kind() != Kind::Table {
             let size =
                 |info: &Info| format!("{} bytes for {} items", info.body_len(), info.capacity());
             let (ours, theirs) = (size(ours), size(theirs));
@@ -153,19 +159,17 @@ impl<'p> Header<'p> {
 
     /// Whether records can be removed from the filter.
     pub(crate) fn can_remove(&self) -> bool {
-        matches!(self.info.kind(), Kind::Cuckoo | Kind::ScalableCuckoo | Kind::CountingBloom)
+        matches!(self.info.kind(), Kind::Cuckoo | Kind::CountingBloom)
     }
 
     /// Returns an error if filters of this kind cannot be merged.
     pub(crate) fn require_mergeable(&self) -> Result<(), Error> {
         let kind = self.info.kind();
-        let why = match FileKind::of_saved(kind) {
+        let why = match FileKind::of_saved(&self.info) {
             Some(FileKind::Rotating) => {
                 "it does not know which records of two windows are the last"
             }
-            Some(FileKind::Scalable | FileKind::ScalableCuckoo) => {
-                "each filter that grows has its own sizes"
-            }
+            Some(FileKind::Scalable) => "each filter that grows has its own sizes",
             _ => return Ok(()),
         };
         let next = next::command_like(&self.info, &[]);

@@ -23,7 +23,7 @@ pub(crate) fn command_without(options: &[&str]) -> String {
 /// The command that builds a filter of the same kind as another, with its capacity, its policy, and
 /// more options.
 pub(super) fn command_like(other: &Info, more: &[&str]) -> String {
-    let kind = FileKind::of_saved(other.kind()).map_or("", FileKind::name);
+    let kind = FileKind::of_saved(other).map_or("", FileKind::name);
     match other.kind() {
         Saved::Table => building(&["new", "NEW"], other, more),
         Saved::OnceCuckoo => building(&["new", "NEW", "--kind", kind], other, more),
@@ -48,7 +48,7 @@ pub(super) fn command_for_union(first: &Info, union: &Union, more: &[&str]) -> S
     };
     let (records, rate) = (union.records.to_string(), rate_down(rate));
     let sizes = ["--capacity", &records, "--rate", &rate];
-    let kind = FileKind::of_saved(first.kind()).map_or("", FileKind::name);
+    let kind = FileKind::of_saved(first).map_or("", FileKind::name);
     let words: &[&str] = match first.kind() {
         Saved::OnceCuckoo => &["new", "NEW", "--kind", kind],
         _ => &["build", "-o", "NEW", "--kind", kind],
@@ -65,9 +65,9 @@ pub(super) fn command_for_removal(other: &Info) -> String {
 fn building(words: &[&str], like: &Info, more: &[&str]) -> String {
     let mut sized = words.to_vec();
     let capacity = like.capacity().to_string();
-    match FileKind::of_saved(like.kind()) {
+    match FileKind::of_saved(like) {
         // They grow.
-        None | Some(FileKind::Scalable | FileKind::ScalableCuckoo) => {}
+        None | Some(FileKind::Scalable | FileKind::GrowingCuckoo) => {}
         Some(FileKind::Rotating) if words.contains(&FileKind::Rotating.name()) => {
             sized.extend(["--window", &capacity]);
         }

@@ -83,9 +83,6 @@ impl Reader {
                 filter.contains_hashes(hashes, report);
             }
             Self::Other(AnyFilter::Scalable(filter)) => filter.contains_hashes(hashes, report),
-            Self::Other(AnyFilter::ScalableCuckoo(filter)) => {
-                filter.contains_hashes(hashes, report);
-            }
             Self::Other(AnyFilter::Table(_)) => {}
         }
     }

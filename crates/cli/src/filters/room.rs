@@ -35,7 +35,7 @@ impl AnyFilter {
 
     /// Whether the filter refuses items when it is full.
     pub(crate) const fn refuses(&self) -> bool {
-        matches!(self, Self::Cuckoo(_) | Self::OnceCuckoo(_) | Self::ScalableCuckoo(_))
+        matches!(self, Self::Cuckoo(_) | Self::OnceCuckoo(_))
     }
 
     /// Returns the number of the first item that the filter surely does not contain. (Of a filter

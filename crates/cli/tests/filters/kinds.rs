@@ -26,7 +26,7 @@ const FILES: [(&str, &str, &[&str]); 17] = [
 ];
 
 /// The kinds that consist of several arrays, and cannot be merged.
-const SEVERAL: [&str; 3] = ["rotating", "scalable", "scalable-cuckoo"];
+const SEVERAL: [&str; 2] = ["rotating", "scalable"];
 
 impl Files {
     /// Creates a filter from a file of lines.
@@ -70,7 +70,8 @@ fn every_command_takes_every_kind_or_says_why_not() {
         });
         let number =
             |field: &str| info[field].as_f64().unwrap_or_else(|| panic!("{field}: {info}"));
-        assert!((0.001..0.6).contains(&number("fill")), "{info}");
+        // A table that grows in place is nearly full at any time.
+        assert!((0.001..0.85).contains(&number("fill")), "{info}");
         assert!((1e-5..0.6).contains(&number("saturation")), "{info}");
         assert!((1e-30..1.1e-5).contains(&number("false_positive_rate")), "{info}");
         assert_eq!(number("file_bytes"), read(f).len() as f64);

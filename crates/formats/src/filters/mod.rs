@@ -3,14 +3,13 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `saved.rs` | the traits, and the filters with one array |
+//! | `saved.rs` | the traits, and the Bloom filters with one array |
+//! | `cuckoo.rs` | cuckoo filters, of a fixed size and those that grow |
 //! | `chain.rs`, `slice_entry.rs` | Bloom filters that grow, and the line of a slice in the directory |
-//! | `cuckoo_chain.rs`, `cuckoo_slice_entry.rs` | cuckoo filters that grow, and the line of a slice |
 //! | `window.rs` | rotating filters |
 
 mod chain;
-mod cuckoo_chain;
-mod cuckoo_slice_entry;
+mod cuckoo;
 pub(crate) mod saved;
 mod slice_entry;
 mod window;

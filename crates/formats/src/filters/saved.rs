@@ -13,7 +13,7 @@ use crate::kind::Kind;
 use crate::layout::body::Body;
 use crate::layout::header::Header;
 use crate::layout::line_bytes::Words;
-use crate::layout::source::{Computed, Copied, Passing, Source};
+use crate::layout::source::{Computed, Copied, Source};
 use crate::normalization::Normalization;
 use crate::options::Options;
 use crate::sizes::geometry::Geometry;
@@ -105,7 +105,9 @@ pub trait Saved: Sealed {
 /// A filter type whose file can be used in place: see [`map`](crate::map) and
 /// [`FilterSet`](crate::FilterSet).
 ///
-/// These are the filters of fixed size. The trait is sealed.
+/// These are the filters of fixed size. A cuckoo filter that grows
+/// ([`max_capacity`](tamis_cuckoo::Builder::max_capacity)) is an error: it can be loaded
+/// ([`LoadError::NotInPlace`]). The trait is sealed.
 ///
 /// # Examples
 ///
@@ -120,15 +122,15 @@ pub trait Saved: Sealed {
 /// }
 /// ```
 ///
-/// A filter that grows has several arrays, and cannot be mapped:
+/// A Bloom filter that grows has several arrays, and cannot be mapped:
 ///
 /// ```compile_fail,E0277
 /// # use tamis_formats as tamis;
 /// use tamis::formats::{MapFile, map};
-/// use tamis::{ScalableCuckooFilter, hash::Rapid};
+/// use tamis::{ScalableBloomFilter, hash::Rapid};
 ///
 /// fn map_growing(file: MapFile) {
-///     let _ = map::<ScalableCuckooFilter<str, Rapid>>(file);
+///     let _ = map::<ScalableBloomFilter<str, Rapid>>(file);
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
@@ -272,60 +274,6 @@ impl<T: ?Sized, S: StableHasher + HashItem<T>> SavedBloom for BloomFilter<T, S> 
 impl<T: ?Sized, S: StableHasher + HashItem<T>> SavedBloom for BlockedBloomFilter<T, S> {}
 impl<T: ?Sized, S: StableHasher + HashItem<T>> SavedBloom for OnceBloomFilter<T, S> {}
 
-macro_rules! cuckoo {
-    ($($name:ident, $kind:ident;)*) => {$(
-        impl<T: ?Sized, S: StableHasher + HashItem<T>> Sealed for $name<T, S> {
-            type Body = Lines;
-
-            fn sizes(&self) -> Geometry {
-                Geometry::Cuckoo(self.geometry())
-            }
-
-            // While lines are read one by one, other threads may move fingerprints from later lines
-            // to earlier ones. The pass finds out.
-            fn passing(&self) -> Result<impl Source, AllocError> {
-                Ok(Passing { pass: cuckoo::raw::pass(self), geometry: self.sizes() })
-            }
-
-            fn still(&self) -> Result<impl Source, AllocError> {
-                let (lines, items) = cuckoo::raw::try_copy_lines(self)?;
-                Ok(Copied::new(lines, items, self.sizes()))
-            }
-
-            fn of_body(header: &Header, hasher: S, lines: Lines) -> Result<Self, LoadError> {
-                let Geometry::Cuckoo(geometry) = header.geometry else {
-                    return Err(other_kind::<Self>(header));
-                };
-                let Header { capacity, items, .. } = *header;
-                cuckoo::raw::from_lines(geometry, capacity as usize, hasher, lines, items)
-                    .map_err(|error| cuckoo_error::<Self>(header, error))
-            }
-
-            fn frozen_of_body(
-                header: &Header,
-                hasher: S,
-                lines: Lines,
-            ) -> Result<Frozen<Self>, LoadError> {
-                let Geometry::Cuckoo(geometry) = header.geometry else {
-                    return Err(other_kind::<Self>(header));
-                };
-                let Header { capacity, items, .. } = *header;
-                cuckoo::raw::frozen_from_lines(geometry, capacity as usize, hasher, lines, items)
-                    .map_err(|error| cuckoo_error::<Self>(header, error))
-            }
-        }
-
-        impl<T: ?Sized, S: StableHasher + HashItem<T>> Saved for $name<T, S> {
-            const KIND: Kind = Kind::$kind;
-        }
-    )*};
-}
-
-cuckoo! {
-    CuckooFilter, Cuckoo;
-    OnceCuckooFilter, OnceCuckoo;
-}
-
 /// Returns the header of a file that holds these lines of a filter, without the checksum of the
 /// table.
 pub(crate) fn header_of<F: Saved>(
@@ -417,18 +365,5 @@ pub(crate) fn expect_writable(header: &Header) -> Result<(), LoadError> {
             Err(LoadError::Unsupported { slots, fingerprint_bits })
         }
         _ => Ok(()),
-    }
-}
-
-/// Converts an error that a correct header leaves possible. (The lengths are those of the
-/// geometry.)
-pub(crate) fn cuckoo_error<F: Saved>(header: &Header, error: cuckoo::raw::LinesError) -> LoadError {
-    use cuckoo::raw::LinesError;
-    match error {
-        LinesError::Unsupported { slots, fingerprint_bits } => {
-            LoadError::Unsupported { slots, fingerprint_bits }
-        }
-        LinesError::Alloc { bytes } => LoadError::Alloc { bytes },
-        _ => other_kind::<F>(header),
     }
 }

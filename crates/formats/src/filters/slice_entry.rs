@@ -65,8 +65,4 @@ impl Entry for Slice {
     fn items_in(&self, first: u64, lines: impl Iterator<Item = Words>) -> Result<u64, u64> {
         LineCheck::new(Geometry::Bloom(self.sizes.geometry)).items_in(first, lines)
     }
-
-    fn check_items(&self, _: u64) -> Result<(), LoadError> {
-        Ok(())
-    }
 }

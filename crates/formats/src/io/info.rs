@@ -150,7 +150,7 @@ impl Info {
             | Geometry::Chain(_)
             | Geometry::Window(_)
             | Geometry::Foreign(_) => None,
-            Geometry::Cuckoo(_) | Geometry::CuckooChain(_) | Geometry::Table(_) => {
+            Geometry::Cuckoo(_) | Geometry::GrowingCuckoo(_) | Geometry::Table(_) => {
                 Some(self.0.items)
             }
         }

@@ -327,7 +327,7 @@ fn live_header<F: SavedBloom>(
     }
     let geometry = Geometry::Bloom(parts.geometry);
     // The sizes of another type of filter do not survive the way through the numbers of a header.
-    if Geometry::of_numbers(F::KIND, geometry.numbers(F::KIND)).ok() != Some(geometry) {
+    if Geometry::of_numbers(F::KIND, false, geometry.numbers(F::KIND)).ok() != Some(geometry) {
         return Err(SaveError::Sizes(BuildError::Layout));
     }
     if !geometry.is_lock_free(F::KIND) {

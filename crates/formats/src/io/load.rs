@@ -25,6 +25,9 @@ use crate::options::Options;
 /// filter than asked for. On a processor without atomics of 128 bits, a cuckoo filter with buckets
 /// of 128 bits is an error; [`load_frozen`] can load it, unless it is one that grows.
 ///
+/// A cuckoo filter that grows reserves address space for all of its growth, and if the system
+/// refuses that, the result is [`LoadError::Alloc`].
+///
 /// # Examples
 ///
 /// ```

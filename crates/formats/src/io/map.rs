@@ -38,9 +38,9 @@ pub struct Mapped<F> {
 /// # Errors
 ///
 /// [`LoadError`] if the file cannot be mapped, if its header or its length is wrong, if it holds
-/// another filter than asked for, if it is live, or on a big-endian processor. Linux with
-/// `vm.overcommit_memory=2` counts the whole body as memory of each process that maps it, and may
-/// refuse to map it.
+/// another filter than asked for, if that filter grows, if it is live, or on a big-endian
+/// processor. Linux with `vm.overcommit_memory=2` counts the whole body as memory of each process
+/// that maps it, and may refuse to map it.
 ///
 /// # Examples
 ///
@@ -78,6 +78,9 @@ impl Options {
     pub fn map<F: Mappable>(&self, file: MapFile) -> Result<Mapped<F>, LoadError> {
         let header = header_of(&file)?;
         let hasher = expect::<F>(&header, &self.live(false))?;
+        if !header.is_mappable() {
+            return Err(LoadError::NotInPlace { kind: header.kind });
+        }
         let lines = Lines::map_private(&file, header.body_offset(), header.lines())?;
         let filter = F::frozen_of_body(&header, hasher, lines)?;
         Ok(Mapped { filter, file, info: Info(header) })

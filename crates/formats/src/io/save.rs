@@ -38,7 +38,8 @@ use crate::save_error::SaveError;
 ///
 /// Other threads may insert meanwhile. The file then holds every item whose insert happened before
 /// the call. A cuckoo filter is copied if another thread relocates an item during the save, which
-/// is then written a second time: it takes twice its memory meanwhile.
+/// is then written a second time: it takes twice its memory meanwhile. One that grows is always
+/// copied, and its inserts wait for the copy.
 ///
 /// The file contains the seed or key of the hasher. If it is secret, create the file beforehand
 /// with narrow permissions.

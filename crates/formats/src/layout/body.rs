@@ -4,7 +4,8 @@
 use core::ops::Range;
 use std::io::{self, Read};
 
-use tamis_sync::{LINE_BYTES, Lines};
+use tamis_cuckoo as cuckoo;
+use tamis_sync::{AllocError, LINE_BYTES, Lines};
 
 use crate::error::LoadError;
 use crate::layout::checksum::checksum;
@@ -15,6 +16,7 @@ use crate::layout::line_check::LineCheck;
 use crate::layout::source::Source;
 use crate::layout::table::Table;
 use crate::save_error::SaveError;
+use crate::sizes::geometry::Geometry;
 
 /// Lines per chunk.
 const LINES: usize = CHUNK / LINE_BYTES;
@@ -31,7 +33,16 @@ pub trait Body: Sized {
 /// One array.
 impl Body for Lines {
     fn reserve(header: &Header) -> Result<Self, LoadError> {
-        reserve(header.lines())
+        match header.geometry {
+            Geometry::GrowingCuckoo(sizes) => {
+                if !cuckoo::raw::is_supported(sizes.geometry()) {
+                    return Err(LoadError::UnsupportedGrowing);
+                }
+                // The lines of the body, and those of all further growth.
+                sizes.extent().reserve().map_err(alloc)
+            }
+            _ => reserve(header.lines()),
+        }
     }
 
     fn fill(
@@ -47,8 +58,11 @@ impl Body for Lines {
 
 /// Returns zeroed lines. The system places the pages of a large array as they are filled.
 pub(crate) fn reserve(lines: u64) -> Result<Lines, LoadError> {
-    Lines::reserved(lines)
-        .map_err(|error| LoadError::Alloc { bytes: u64::try_from(error.bytes).unwrap_or(u64::MAX) })
+    Lines::reserved(lines).map_err(alloc)
+}
+
+fn alloc(error: AllocError) -> LoadError {
+    LoadError::Alloc { bytes: u64::try_from(error.bytes).unwrap_or(u64::MAX) }
 }
 
 /// Calls `on_chunk` with each chunk of a body. Returns whether these are all chunks: `false` if the

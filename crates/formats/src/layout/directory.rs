@@ -32,9 +32,6 @@ pub trait Entry: Sized {
     /// Returns the number of items in consecutive lines, from line `first` of the array on, or the
     /// number of a line that has a bit that no item can set.
     fn items_in(&self, first: u64, lines: impl Iterator<Item = Words>) -> Result<u64, u64>;
-
-    /// Checks the number of items in the whole array.
-    fn check_items(&self, found: u64) -> Result<(), LoadError>;
 }
 
 /// Checks a number of an entry that has only one possible value.
@@ -86,7 +83,6 @@ struct Open<E> {
     lines: Lines,
     /// The number of lines that have arrived.
     filled: u64,
-    items: u64,
 }
 
 impl<E: Entry> Filling<E> {
@@ -112,7 +108,6 @@ impl<E: Entry> Filling<E> {
                 open.take(of_array).map_err(|at| LoadError::SpareBits { line: line + at })?;
             (items, line, bytes) = (items + found, line + count, rest);
             if open.filled == open.entry.lines() {
-                open.entry.check_items(open.items)?;
                 self.arrays.push((open.entry, open.lines));
             } else {
                 self.open = Some(open);
@@ -131,7 +126,7 @@ impl<E: Entry> Filling<E> {
             expected: header.lines(),
         })?;
         let lines = body::reserve(entry.lines())?;
-        Ok(Open { entry, lines, filled: 0, items: 0 })
+        Ok(Open { entry, lines, filled: 0 })
     }
 }
 
@@ -147,7 +142,6 @@ impl<E: Entry> Open<E> {
         to.copy_from_slice(bytes);
         swap_on_big_endian(to);
         self.filled = end as u64;
-        self.items += found;
         Ok(found)
     }
 }

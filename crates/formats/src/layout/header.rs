@@ -7,7 +7,7 @@ use tamis_hash::{Algorithm, AnyStable, ItemHasher, StableHasher};
 use tamis_sync::LINE_BYTES;
 
 use crate::error::LoadError;
-use crate::kind::Kind;
+use crate::kind::{GROWING, Kind};
 use crate::layout::checksum::checksum;
 use crate::normalization::Normalization;
 use crate::sizes::geometry::Geometry;
@@ -100,6 +100,11 @@ impl Header {
         self.body_offset() + self.body_len()
     }
 
+    /// Returns whether the file can be used in place.
+    pub(crate) const fn is_mappable(&self) -> bool {
+        self.kind.is_mappable() && !matches!(self.geometry, Geometry::GrowingCuckoo(_))
+    }
+
     /// Returns the bytes of the header, or the algorithm that has no number in the format.
     pub(crate) fn to_bytes(&self) -> Result<[u8; HEADER], Algorithm> {
         let algorithm = ALGORITHMS.iter().find(|(_, algorithm)| *algorithm == self.algorithm);
@@ -113,7 +118,7 @@ impl Header {
         put(at::HEADER_LEN, &(HEADER as u32).to_le_bytes());
         put(at::KIND, &self.kind.code().to_le_bytes());
         put(at::FLAGS, &(if self.is_live { LIVE } else { 0 }).to_le_bytes());
-        put(at::LAYOUT, &self.kind.layout().to_le_bytes());
+        put(at::LAYOUT, &self.geometry.layout(self.kind).to_le_bytes());
         put(at::ALGORITHM, &algorithm.to_le_bytes());
         put(at::KEY, &self.key);
         put(at::HASH_PROBE, &self.hash_probe.to_le_bytes());
@@ -176,7 +181,11 @@ impl Header {
             return Err(LoadError::Flags { found: flags });
         }
         let is_live = flags & LIVE != 0;
-        require("layout", u32_at(bytes, at::LAYOUT).into(), kind.layout().into())?;
+        let layout = u32_at(bytes, at::LAYOUT);
+        let grows = layout == GROWING && kind.may_grow();
+        if !grows {
+            require("layout", layout.into(), kind.layout().into())?;
+        }
         // The hash function must be known, and the one that wrote the file.
         let found = u32_at(bytes, at::ALGORITHM);
         let algorithm = ALGORITHMS.iter().find(|(code, _)| *code == found);
@@ -196,7 +205,7 @@ impl Header {
             words_or_fingerprint_bits: u32_at(bytes, at::WORDS),
             record: core::array::from_fn(|number| u64_at(bytes, at::RECORD + 8 * number)),
         };
-        let geometry = Geometry::of_numbers(kind, numbers)?;
+        let geometry = Geometry::of_numbers(kind, grows, numbers)?;
         if is_live && !kind.is_mappable() && kind != Kind::Table {
             return Err(LoadError::LiveKind { kind });
         }

@@ -2,6 +2,7 @@
 
 use tamis_bloom as bloom;
 use tamis_cuckoo as cuckoo;
+use tamis_cuckoo::raw::growing::Extent;
 
 use crate::layout::line_bytes::Words;
 use crate::sizes::geometry::Geometry;
@@ -20,6 +21,8 @@ pub(crate) enum LineCheck {
     },
     /// The buckets of a cuckoo filter.
     Cuckoo(cuckoo::Geometry),
+    /// The buckets of a cuckoo filter that grows.
+    Growing(Extent),
     /// The words of a rotating filter, of which those of the spare generation are zero.
     Window {
         /// The generations with the spare one, whose words alternate.
@@ -41,11 +44,9 @@ impl LineCheck {
                 Self::Bloom { inner, last, last_line }
             }
             Geometry::Cuckoo(sizes) => Self::Cuckoo(sizes),
+            Geometry::GrowingCuckoo(sizes) => Self::Growing(sizes.extent()),
             Geometry::Window(sizes) => Self::Window { slots: sizes.slots(), spare: sizes.spare() },
-            Geometry::Chain(_)
-            | Geometry::CuckooChain(_)
-            | Geometry::Table(_)
-            | Geometry::Foreign(_) => Self::Other,
+            Geometry::Chain(_) | Geometry::Table(_) | Geometry::Foreign(_) => Self::Other,
         }
     }
 
@@ -72,6 +73,10 @@ impl LineCheck {
             }
             Self::Cuckoo(sizes) => (first..).zip(lines).try_fold(0, |sum, (line, words)| {
                 let len = cuckoo::raw::line_len(*sizes, line, &words).ok_or(line)?;
+                Ok(sum + u64::from(len))
+            }),
+            Self::Growing(extent) => (first..).zip(lines).try_fold(0, |sum, (line, words)| {
+                let len = extent.line_len(line, &words).ok_or(line)?;
                 Ok(sum + u64::from(len))
             }),
             Self::Window { slots, spare } => {

@@ -91,9 +91,11 @@ pub(crate) struct Copied {
 }
 
 impl Copied {
+    /// Takes the lines of a filter: at least those of the geometry.
     pub(crate) fn new(mut lines: Lines, items: u64, geometry: Geometry) -> Self {
-        // The bytes of a file are little-endian.
-        swap_on_big_endian(lines.bytes_mut().as_chunks_mut().0);
+        // The bytes of a file are little-endian. Lines behind those of the file are not touched.
+        let (bytes, _) = lines.bytes_mut().as_chunks_mut();
+        swap_on_big_endian(&mut bytes[..geometry.lines() as usize]);
         Self { lines, items, geometry }
     }
 }

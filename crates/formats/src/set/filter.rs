@@ -90,6 +90,9 @@ where
         info: Info,
         lines: impl FnOnce(&Header) -> Result<Lines, LoadError>,
     ) -> Result<Self, LoadError> {
+        if !info.0.is_mappable() {
+            return Err(no_filter(&info));
+        }
         let any = match info.kind() {
             Kind::Bloom => Any::Bloom(frozen(&info, lines)?),
             Kind::BlockedBloom => Any::BlockedBloom(frozen(&info, lines)?),
@@ -168,13 +171,14 @@ fn frozen<F: Mappable>(
 
 /// Reads what follows the header of a filter, with all checks, and keeps nothing.
 pub(super) fn check(info: &Info, from: &mut impl Read) -> Result<(), LoadError> {
-    if info.kind().is_mappable() { check_rest(from, &info.0) } else { Err(no_filter(info)) }
+    if info.0.is_mappable() { check_rest(from, &info.0) } else { Err(no_filter(info)) }
 }
 
 /// The error for a filter that cannot be mapped, and for a table: only the program uses tables.
 fn no_filter(info: &Info) -> LoadError {
     match info.kind() {
         kind @ Kind::Table => LoadError::Kind { found: kind.code() },
+        kind if kind.is_mappable() => LoadError::NotInPlace { kind },
         kind => LoadError::NotInSet { kind },
     }
 }

@@ -6,6 +6,7 @@ use std::io;
 
 use super::error::SetError;
 use super::limits::MAX_NAME;
+use crate::kind::Kind;
 use crate::save_error::SaveError;
 
 /// The reason why a filter was not added to a set, or why a set was not written.
@@ -44,6 +45,11 @@ pub enum SetSaveError {
     OtherHash,
     /// The filter to copy cannot be read from its set, or has another normalization than this set.
     Copy(SetError),
+    /// The filter grows, so it cannot be used in place.
+    Grows {
+        /// The kind of the filter.
+        kind: Kind,
+    },
     /// A part of a filter was written before an error, so that nothing can follow.
     Broken,
 }
@@ -62,6 +68,9 @@ impl fmt::Display for SetSaveError {
                 "the filter has another hash algorithm or another seed than the filters in the set",
             ),
             Self::Copy(error) => error.fmt(f),
+            Self::Grows { kind } => {
+                write!(f, "the {kind} grows, and a set has filters of a fixed size")
+            }
             Self::Broken => {
                 f.write_str("the set cannot be continued: an error left a part of a filter in it")
             }

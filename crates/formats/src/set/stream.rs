@@ -20,6 +20,7 @@ use crate::layout::checksum::checksum;
 use crate::layout::header::HEADER;
 use crate::options::Options;
 use crate::save_error::SaveError;
+use crate::sizes::geometry::Geometry;
 
 /// Writes a set of filters to a stream: a pipe, a socket, an object store.
 /// [`SetWriter`](crate::SetWriter) writes a file.
@@ -76,13 +77,16 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
     ///
     /// # Errors
     ///
-    /// [`SetSaveError`] if the name or the hash is refused, the copy cannot be allocated, or `to`
-    /// returns an error. If nothing was written, the set is as before. If `to` failed, nothing more
-    /// can be written to this set.
+    /// [`SetSaveError`] if the filter grows, the name or the hash is refused, the copy cannot be
+    /// allocated, or `to` returns an error. If nothing was written, the set is as before. If `to`
+    /// failed, nothing more can be written to this set.
     pub fn add<F>(&mut self, name: impl AsRef<[u8]>, filter: &F) -> Result<(), SetSaveError>
     where
         F: Mappable + Filter<Item = T>,
     {
+        if matches!(filter.sizes(), Geometry::GrowingCuckoo(_)) {
+            return Err(SetSaveError::Grows { kind: F::KIND });
+        }
         let hash = (filter.hasher().algorithm(), filter.hasher().key());
         let options = self.options;
         self.push(name.as_ref(), hash, |to| options.write(filter, to))

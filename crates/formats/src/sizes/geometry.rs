@@ -9,10 +9,10 @@ use tamis_cuckoo as cuckoo;
 use tamis_sync::LINE_BITS;
 
 use crate::error::LoadError;
-use crate::kind::Kind;
+use crate::kind::{GROWING, Kind};
 use crate::sizes::chain::ChainSizes;
-use crate::sizes::cuckoo_chain::CuckooChainSizes;
 use crate::sizes::foreign::ForeignSizes;
+use crate::sizes::growing::GrowingSizes;
 use crate::sizes::numbers::{Numbers, require, require_lines};
 use crate::sizes::table::{SHARDS, TAG_BITS, TableSizes};
 use crate::sizes::window::WindowSizes;
@@ -38,14 +38,14 @@ use crate::sizes::window::WindowSizes;
 pub enum Geometry {
     /// Those of a Bloom filter of a fixed size, of any type.
     Bloom(bloom::Geometry),
-    /// Those of a cuckoo filter of either type.
+    /// Those of a cuckoo filter of a fixed size, of either type.
     Cuckoo(cuckoo::Geometry),
     /// Those of a Bloom filter that grows.
     Chain(ChainSizes),
     /// Those of a rotating Bloom filter.
     Window(WindowSizes),
-    /// Those of a cuckoo filter that grows.
-    CuckooChain(CuckooChainSizes),
+    /// Those of a cuckoo filter that grows, of either type.
+    GrowingCuckoo(GrowingSizes),
     /// Those of a table.
     Table(TableSizes),
     /// Those of a filter of another system.
@@ -53,8 +53,12 @@ pub enum Geometry {
 }
 
 impl Geometry {
-    /// Returns the sizes for the numbers of a header, by the rules of the builders.
-    pub(crate) fn of_numbers(kind: Kind, numbers: Numbers) -> Result<Self, LoadError> {
+    /// Returns the sizes for the numbers of a header, by the rules of the builders. `grows` is
+    /// whether its layout is that of cuckoo filters that grow.
+    pub(crate) fn of_numbers(kind: Kind, grows: bool, numbers: Numbers) -> Result<Self, LoadError> {
+        if grows {
+            return GrowingSizes::of_numbers(numbers).map(Self::GrowingCuckoo);
+        }
         let Numbers { size, probes_or_slots: probes, words_or_fingerprint_bits: words, .. } =
             numbers;
         let geometry = match kind {
@@ -83,9 +87,6 @@ impl Geometry {
             }
             Kind::RotatingBloom => return WindowSizes::of_numbers(numbers).map(Self::Window),
             Kind::Cuckoo | Kind::OnceCuckoo => return Self::of_buckets(numbers),
-            Kind::ScalableCuckoo => {
-                return CuckooChainSizes::of_numbers(numbers).map(Self::CuckooChain);
-            }
             Kind::Table => {
                 require("slots", probes.into(), SHARDS.into())?;
                 require("fingerprint bits", words.into(), TAG_BITS.into())?;
@@ -107,6 +108,11 @@ impl Geometry {
         cuckoo::raw::geometry(buckets, slots, bits).map(Self::Cuckoo).map_err(LoadError::Sizes)
     }
 
+    /// Returns the number of the layout in a file of this kind.
+    pub(crate) const fn layout(self, kind: Kind) -> u32 {
+        if matches!(self, Self::GrowingCuckoo(_)) { GROWING } else { kind.layout() }
+    }
+
     /// Returns the numbers for the header of a file of this kind.
     pub(crate) const fn numbers(self, kind: Kind) -> Numbers {
         match self {
@@ -119,7 +125,7 @@ impl Geometry {
             }
             Self::Chain(sizes) => sizes.numbers(),
             Self::Window(sizes) => sizes.numbers(),
-            Self::CuckooChain(sizes) => sizes.numbers(),
+            Self::GrowingCuckoo(sizes) => sizes.numbers(),
             Self::Table(sizes) => Numbers::new(sizes.lines(), SHARDS, TAG_BITS),
             Self::Foreign(sizes) => sizes.numbers(),
         }
@@ -132,7 +138,7 @@ impl Geometry {
             Self::Cuckoo(sizes) => sizes.bits().div_ceil(LINE_BITS),
             Self::Chain(sizes) => sizes.body_lines(),
             Self::Window(sizes) => sizes.body_lines(),
-            Self::CuckooChain(sizes) => sizes.body_lines(),
+            Self::GrowingCuckoo(sizes) => sizes.extent().lines(),
             Self::Table(sizes) => sizes.body_lines(),
             Self::Foreign(sizes) => sizes.body_lines(),
         }
@@ -145,10 +151,10 @@ impl Geometry {
             Self::Bloom(_)
             | Self::Window(_)
             | Self::Cuckoo(_)
+            | Self::GrowingCuckoo(_)
             | Self::Table(_)
             | Self::Foreign(_) => 0,
             Self::Chain(sizes) => sizes.slices(),
-            Self::CuckooChain(sizes) => sizes.slices(),
         }
     }
 
@@ -157,7 +163,7 @@ impl Geometry {
         match self {
             Self::Bloom(_) | Self::Chain(_) | Self::Window(_) | Self::Foreign(_) => None,
             Self::Cuckoo(sizes) => Some(sizes.buckets().saturating_mul(u64::from(sizes.slots()))),
-            Self::CuckooChain(sizes) => Some(sizes.most_slots()),
+            Self::GrowingCuckoo(sizes) => Some(sizes.most_slots()),
             Self::Table(sizes) => Some(sizes.slots()),
         }
     }
@@ -169,7 +175,7 @@ impl Geometry {
             Self::Chain(_)
             | Self::Window(_)
             | Self::Cuckoo(_)
-            | Self::CuckooChain(_)
+            | Self::GrowingCuckoo(_)
             | Self::Table(_)
             | Self::Foreign(_) => false,
         }

@@ -10,9 +10,8 @@ use tamis_bloom::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter, OnceScalableBloomFilter,
     RotatingBloomFilter, ScalableBloomFilter,
 };
-use tamis_cuckoo::raw::Lines;
-use tamis_cuckoo::raw::scalable::{self, Part, Plan};
-use tamis_cuckoo::{CuckooFilter, Filter as _, OnceCuckooFilter, ScalableCuckooFilter};
+use tamis_cuckoo::raw::{self, Lines, growing};
+use tamis_cuckoo::{self as cuckoo, CuckooFilter, OnceCuckooFilter};
 use tamis_formats::{
     Kind, LoadError, MapFile, Mapped, Options, Saved, load, load_frozen, read, read_frozen, write,
 };
@@ -27,11 +26,10 @@ pub(crate) type Scalable = ScalableBloomFilter<u64, Rapid>;
 pub(crate) type OnceScalable = OnceScalableBloomFilter<u64, Rapid>;
 pub(crate) type Counting = CountingBloomFilter<u64, Rapid>;
 pub(crate) type Rotating = RotatingBloomFilter<u64, Rapid>;
-pub(crate) type ScalableCuckoo = ScalableCuckooFilter<u64, Rapid>;
 
 /// A type of filter that can be saved, and mapped or not.
 pub(crate) trait Ways: Saved {
-    /// Maps a file and checks all of it, if the type can be mapped.
+    /// Maps a file and checks all of it, if its filter can be mapped.
     fn mapped(options: &Options, file: MapFile) -> Option<Result<Mapped<Self>, LoadError>>;
 }
 
@@ -46,9 +44,12 @@ macro_rules! ways {
 }
 
 ways!(BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter, |options, file| {
-    Some(options.map(file).and_then(|mapped| mapped.verify().map(|()| mapped)))
+    match options.map(file) {
+        Err(LoadError::NotInPlace { .. }) => None,
+        mapped => Some(mapped.and_then(|mapped| mapped.verify().map(|()| mapped))),
+    }
 });
-ways!(ScalableBloomFilter OnceScalableBloomFilter CountingBloomFilter RotatingBloomFilter ScalableCuckooFilter,
+ways!(ScalableBloomFilter OnceScalableBloomFilter CountingBloomFilter RotatingBloomFilter,
     |_options, _file| None);
 
 /// Returns the bytes that a stream of the filter has.
@@ -150,19 +151,15 @@ pub(crate) fn rotating<S>(hasher: S) -> RotatingBloomFilter<u64, S> {
     tamis_bloom::raw::rotating_from_lines(geometry, rotation, hasher, lines).unwrap()
 }
 
-/// Returns a filter of two slices of unequal shapes. The first has the numbers from 0 to 20.
-pub(crate) fn growing<S: StableHasher + HashItem<u64>>(hasher: S) -> ScalableCuckooFilter<u64, S> {
-    let plan = Plan::new(16, 13, 4).unwrap();
-    let part = |slice, slots, bits| {
-        let geometry = plan.geometry(slice, slots, bits).unwrap();
-        let lines = Lines::zeroed(tamis_cuckoo::raw::lines(geometry)).unwrap();
-        Part { geometry, lines, len: 0 }
-    };
-    let one = scalable::from_parts(plan, 200, hasher.clone(), vec![part(0, 4, 16)]).unwrap();
-    one.try_extend(0..20).unwrap();
-    let mut parts = scalable::try_copy(&one).unwrap();
-    parts.push(part(1, 5, 12));
-    scalable::from_parts(plan, 200, hasher, parts).unwrap()
+/// Returns the sizes of a small filter that grows. With 30 or 40 items, some of its buckets are
+/// split, and those have another shape than the others. The buckets have 64 bits.
+pub(crate) fn growing_words() -> cuckoo::Geometry {
+    growing::geometry(16, 21, 4, 64).unwrap()
+}
+
+/// As [`growing_words`], with buckets of 128 bits.
+pub(crate) fn growing_pairs() -> cuckoo::Geometry {
+    growing::geometry(16, 32, 5, 128).unwrap()
 }
 
 pub(crate) fn small_scalable() -> Scalable {
@@ -182,8 +179,17 @@ pub(crate) fn small_rotating() -> Rotating {
     filled(rotating(Rapid::with_seed(10)), 30)
 }
 
-pub(crate) fn small_scalable_cuckoo() -> ScalableCuckoo {
-    filled(growing(Rapid::with_seed(6)), 30)
+pub(crate) fn small_growing_cuckoo() -> Cuckoo {
+    let builder = CuckooFilter::<u64>::builder().like(growing_words()).capacity(200);
+    filled(builder.hasher(Rapid::with_seed(6)).build().unwrap(), 30)
+}
+
+/// As [`small_growing_cuckoo`], with buckets of 128 bits where the processor has them.
+pub(crate) fn small_growing_once() -> OnceCuckoo {
+    let pairs = growing_pairs();
+    let geometry = if raw::is_supported(pairs) { pairs } else { growing_words() };
+    let builder = OnceCuckooFilter::<u64>::builder().like(geometry).capacity(200);
+    filled(builder.hasher(Rapid::with_seed(11)).build().unwrap(), 40)
 }
 
 /// Maps a file.

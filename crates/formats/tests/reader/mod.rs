@@ -14,6 +14,8 @@ const M: u64 = 0xD134_2543_DE82_EF95;
 pub(crate) struct Reader {
     pub(crate) kind: u64,
     pub(crate) is_live: bool,
+    /// Whether the layout is 7.
+    grows: bool,
     pub(crate) policy: String,
     pub(crate) key: [u8; 16],
     algorithm: u64,
@@ -27,13 +29,12 @@ pub(crate) struct Reader {
     body: Vec<u8>,
 }
 
-/// A slice of kinds 6 and 7, or a slice of kind 10: its first byte in the body, its bits or
-/// buckets, and what is in the fields for probes and words, or slots and bits.
+/// A slice of kinds 6 and 7: its first byte in the body, its bits, probes and words.
 struct Array {
     at: u64,
-    buckets: u64,
-    slots: u64,
-    width: u64,
+    bits: u64,
+    probes: u64,
+    words: u64,
 }
 
 /// Returns a number of `len` bytes.
@@ -76,8 +77,9 @@ impl Reader {
             (number(header, 16, 4), number(header, 20, 4), number(header, 24, 4));
         check(flags <= 1, "flags")?;
         check(
-            [(1, 1), (2, 2), (3, 2), (4, 3), (5, 3), (6, 4), (7, 4), (8, 5), (9, 6), (10, 7)]
-                .contains(&(kind, layout)),
+            [(1, 1), (2, 2), (3, 2), (4, 3), (5, 3), (6, 4), (7, 4), (8, 5), (9, 6)]
+                .contains(&(kind, layout))
+                || [(4, 7), (5, 7)].contains(&(kind, layout)),
             "kind or layout",
         )?;
         let policy = &header[56..88];
@@ -86,6 +88,7 @@ impl Reader {
         check(policy[policy_len..].iter().all(|byte| *byte == 0), "policy")?;
         let mut reader = Self {
             kind,
+            grows: layout == 7,
             is_live: flags == 1,
             policy: String::from_utf8(policy[..policy_len].to_vec()).unwrap(),
             key: header[32..48].try_into().unwrap(),
@@ -114,7 +117,7 @@ impl Reader {
         let fields = match kind {
             6 | 7 => 4,
             9 => 5,
-            10 => 2,
+            _ if layout == 7 => 3,
             _ => 0,
         };
         check(reader.record[fields..].iter().all(|field| *field == 0), "reserved")?;
@@ -179,15 +182,19 @@ impl Reader {
                 check(!(self.is_live && kind == 3 && words > 1), "a live file with locks")?;
             }
             7 => {
-                let planned = self.record[0];
-                check((8..=42).contains(&words), "bits of a whole fingerprint")?;
-                check((1..=40).contains(&planned) && planned + 7 <= words, "planned")?;
-                check((1..=planned).contains(&probes), "slices")?;
-                check(size >= 2 && size % 2 == 0 && size <= (1 << 56) >> (probes - 1), "sizes")?;
-                let lines = |bits: u64| -> u64 {
-                    (0..probes).map(|number| ((size << number) * bits).div_ceil(512)).sum()
-                };
-                check((lines(32)..=lines(128)).contains(&self.record[1]), "lines")?;
+                let [doublings, bits, buckets] = self.record[..3] else { panic!() };
+                check(probes == 0, "slots")?;
+                check(bits == 64 || bits == 128, "bits of a bucket")?;
+                check((1..=34).contains(&doublings), "doublings")?;
+                let widest = if bits == 64 { 31 } else { 42 };
+                check((doublings + 8..=widest).contains(&words), "bits of a whole fingerprint")?;
+                check(size >= 8 && size % 8 == 0, "first number of buckets")?;
+                let last = u128::from(size) << doublings;
+                check(last * u128::from(bits) <= 1 << 62, "last number of buckets")?;
+                check(buckets >= size && u128::from(buckets) <= last, "number of buckets")?;
+                check(bits * buckets % 512 == 0, "whole lines")?;
+                let split = u128::from(buckets - (size << self.level()));
+                check(split * u128::from(bits) % 512 == 0, "whole lines of split buckets")?;
                 check(!self.is_live, "a live file with locks")?;
             }
             _ => {
@@ -204,7 +211,7 @@ impl Reader {
             6 | 7 => return u128::from(self.record[2]) + u128::from(self.size / 512),
             8 => return 4 * u128::from(self.size / 512),
             9 => return (u128::from(self.record[0]) + 1) * u128::from(self.size / 512),
-            10 => return u128::from(self.probes) + u128::from(self.record[1]),
+            4 | 5 if self.grows => u128::from(self.record[1]) * u128::from(self.record[2]),
             1..=3 => u128::from(self.size),
             _ => u128::from(self.size) * u128::from(self.bucket_bits()),
         };
@@ -247,7 +254,7 @@ impl Reader {
                 check(!used, "a bit of the spare generation")?;
                 check(items == 0, "items")
             }
-            10 => self.check_cuckoo_slices(items),
+            4 | 5 if self.grows => self.check_grown(items),
             _ => {
                 let (bits, used) = (self.bucket_bits(), self.probes * self.words);
                 let behind = self.size * bits;
@@ -282,58 +289,78 @@ impl Reader {
             let locked =
                 self.kind == 7 && (0..bits / 512).any(|line| self.bit(8 * at + 512 * line + 62));
             check(!locked, "a lock in a slice")?;
-            self.arrays.push(Array { at, buckets: bits, slots: probes, width: words });
+            self.arrays.push(Array { at, bits, probes, words });
             at += bits / 8;
         }
         check(at == self.body.len() as u64, "lines of the slices")
     }
 
-    /// Reads the directory of kind 10, and checks every slot.
-    fn check_cuckoo_slices(&mut self, items: u64) -> Result<(), String> {
-        let mut at = 64 * self.probes;
-        let mut all = 0;
-        for slice in 0..self.probes {
-            let entry = &self.body[64 * slice as usize..][..64];
-            let [buckets, copies] = [0, 16].map(|at| number(entry, at, 8));
-            let [slots, width] = [8, 12].map(|at| number(entry, at, 4));
-            check(buckets == self.size << slice, "buckets of a slice")?;
-            let bits = bucket_bits(slots, width).ok_or("shape of a slice")?;
-            check(width >= self.words - slice, "bits of a slice")?;
-            check(entry[24..].iter().all(|byte| *byte == 0), "zeros of the directory")?;
-            let end = at + 64 * (buckets * bits).div_ceil(512);
-            check(end <= self.body.len() as u64, "lines of the slices")?;
-            let array = Array { at, buckets, slots, width };
-            let (from, to) = (8 * at + buckets * bits, 8 * end);
-            check((from..to).all(|bit| !self.bit(bit)), "bits behind the last bucket")?;
-            let mut found = 0;
-            for bucket in 0..buckets {
-                let first = 8 * at + bucket * bits;
-                let spare = (slots * width..bits).any(|bit| self.bit(first + bit));
-                check(!spare, "spare bits of a bucket")?;
-                for stored in self.slots_in(&array, bucket).into_iter().filter(|slot| *slot != 0) {
-                    let whole = u128::from(stored) << slice;
-                    let is_whole = whole >= 1 << (self.record[0] - 1) && whole < 1 << self.words;
-                    check(is_whole, "a number that no item has")?;
-                    found += 1;
-                }
-            }
-            check(copies == found, "copies of a slice")?;
-            all += found;
-            at = end;
-            self.arrays.push(array);
-        }
-        check(at == self.body.len() as u64, "lines of the slices")?;
-        check(items == all, "items")
+    /// The level of layout 7 whose buckets are being split.
+    fn level(&self) -> u64 {
+        u64::from((self.record[2] / self.size).ilog2())
     }
 
-    /// The slots of a bucket of a slice.
-    fn slots_in(&self, array: &Array, bucket: u64) -> Vec<u64> {
-        let bits = bucket_bits(array.slots, array.width).unwrap();
-        let slot = |slot| {
-            let first = 8 * array.at + bucket * bits + slot * array.width;
-            (0..array.width).map(|bit| u64::from(self.bit(first + bit)) << bit).sum()
-        };
-        (0..array.slots).map(slot).collect()
+    /// The place of the bucket of layout 7 that has a position and the low bits of a fingerprint,
+    /// and its level.
+    fn grown_bucket(&self, position: u64, fingerprint: u64) -> (u64, u64) {
+        let level = self.level();
+        let number = (position << level) + fingerprint % (1 << level);
+        let level = if number < self.record[2] - (self.size << level) { level + 1 } else { level };
+        let low = fingerprint % (1 << level);
+        if low == 0 {
+            return (position, level);
+        }
+        let doubling = low.ilog2();
+        (((self.size + position - 1) << doubling) + low, level)
+    }
+
+    /// The slots per bucket and the bits of a slot, at a level of layout 7.
+    fn grown_shape(&self, level: u64) -> (u64, u64) {
+        let words = [(2, 31), (3, 20), (4, 15), (5, 12), (6, 10), (7, 8)];
+        let pairs =
+            [(3, 42), (4, 31), (5, 25), (6, 21), (7, 18), (8, 15), (9, 14), (10, 12), (11, 11)];
+        let shapes = if self.record[1] == 64 { &words[..] } else { &pairs };
+        let fits = shapes.iter().filter(|(_, width)| *width >= self.words - level);
+        *fits.max_by_key(|(slots, _)| *slots).unwrap()
+    }
+
+    /// A number of bits of the body.
+    fn bits(&self, first: u64, count: u64) -> u64 {
+        (0..count).map(|bit| u64::from(self.bit(first + bit)) << bit).sum()
+    }
+
+    /// The slots of a bucket of layout 7.
+    fn grown_slots(&self, place: u64, level: u64) -> Vec<u64> {
+        let (slots, width) = self.grown_shape(level);
+        (0..slots).map(|slot| self.bits(place * self.record[1] + slot * width, width)).collect()
+    }
+
+    /// Checks every bucket of layout 7.
+    fn check_grown(&self, items: u64) -> Result<(), String> {
+        let [doublings, bits, buckets] = self.record[..3] else { panic!() };
+        let mut is_met = vec![false; buckets as usize];
+        let mut found = 0;
+        for (position, low) in (0..self.size)
+            .flat_map(|position| (0..2 << self.level()).map(move |low| (position, low)))
+        {
+            let (place, level) = self.grown_bucket(position, low);
+            if std::mem::replace(&mut is_met[place as usize], true) {
+                // A bucket that is not split is met twice.
+                continue;
+            }
+            let (slots, width) = self.grown_shape(level);
+            let first = place * bits;
+            check(self.bits(first + bits - 2, 2) == 1 + level % 2, "tag of a bucket")?;
+            let spare = (slots * width..bits - 2).any(|bit| self.bit(first + bit));
+            check(!spare, "spare bits of a bucket")?;
+            for held in self.grown_slots(place, level).into_iter().filter(|held| *held != 0) {
+                let is_held = held >= 1 << (doublings - level) && held < 1 << (self.words - level);
+                check(is_held, "a number that no item has")?;
+                found += 1;
+            }
+        }
+        assert!(is_met.into_iter().all(|is_met| is_met), "a place that no bucket has");
+        check(items == found, "items")
     }
 
     /// Bit `i` of the body: words are little-endian, so that it is bit `i mod 8` of byte `i / 8`.
@@ -373,7 +400,7 @@ impl Reader {
                 self.line_contains(hash, self.size, self.probes, self.words, |bit| self.bit(bit))
             }
             6 | 7 => self.arrays.iter().any(|slice| {
-                let Array { at, buckets: bits, slots: probes, width: words } = *slice;
+                let Array { at, bits, probes, words } = *slice;
                 self.line_contains(hash, bits, probes, words, |bit| self.bit(8 * at + bit))
             }),
             // A bit is set if its counter is not 0.
@@ -390,17 +417,16 @@ impl Reader {
                     })
                 })
             }
-            10 => {
-                let least = 1 << (self.record[0] - 1);
-                let whole = least + range(pattern(hash), (1 << self.words) - least);
+            4 | 5 if self.grows => {
+                let whole = pattern(hash) >> (64 - self.words);
+                let least = 1 << self.record[0];
+                let whole = if whole < least { whole + least } else { whole };
                 let first = range(hash, self.size);
                 let turn = 2 * range(whole.wrapping_mul(G), self.size / 2) + 1;
                 let second = (turn + self.size - first) % self.size;
-                (0..).zip(&self.arrays).any(|(slice, array)| {
-                    let low = whole & ((1 << slice) - 1);
-                    [first, second].iter().any(|bucket| {
-                        self.slots_in(array, bucket << slice | low).contains(&(whole >> slice))
-                    })
+                [first, second].iter().any(|position| {
+                    let (place, level) = self.grown_bucket(*position, whole);
+                    self.grown_slots(place, level).contains(&(whole >> level))
                 })
             }
             _ => {

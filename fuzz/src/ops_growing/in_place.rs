@@ -1,25 +1,30 @@
-//! The growing cuckoo filter: the model is the number of copies of each hash.
+//! The cuckoo filter that grows in place: the model is the number of copies of each hash. No split
+//! changes the answer for a hash that is not the one inserted, nor alike.
 
 use std::collections::HashMap;
 
-use tamis::cuckoo::ScalableBuilder;
+use tamis::cuckoo::Builder;
 use tamis::hash::Rapid;
-use tamis::{BuildError, InsertError, ScalableCuckooFilter};
+use tamis::{BuildError, CuckooFilter, InsertError, MergeError};
 
 use super::checked::{Checked, Sizes, check_figures};
 use super::saved::saved_and_loaded;
 
-type Filter = ScalableCuckooFilter<u64, Rapid>;
+type Filter = CuckooFilter<u64, Rapid>;
 
-pub(super) struct Nested {
+/// The hashes whose numbers of copies are compared before and after each insert.
+const WATCHED: usize = 16;
+
+pub(super) struct InPlace {
     filter: Filter,
     copies: HashMap<u64, u32>,
     /// The copies, one by one, to choose one to remove.
     held: Vec<u64>,
-    slices: usize,
+    /// The bytes of the empty filter.
+    first_size: u64,
 }
 
-impl Nested {
+impl InPlace {
     /// Applies an insert to the model, and checks its result.
     fn model(&mut self, hash: u64, result: Result<(), InsertError>) {
         match result {
@@ -27,11 +32,22 @@ impl Nested {
                 *self.copies.entry(hash).or_default() += 1;
                 self.held.push(hash);
             }
-            // Two buckets are full of one class, in every slice that was tried.
+            // Two buckets are full of one class.
             Err(InsertError::TooManyCopies) => assert!(self.filter.by_hash().count(hash) >= 4),
             Err(InsertError::Full) => {}
+            // No other thread holds a lock.
             Err(other) => panic!("{other}"),
         }
+    }
+
+    /// Returns hashes that are present or not, some with the place of a hash and another
+    /// fingerprint, or the reverse.
+    fn watched(&self, hash: u64) -> [u64; WATCHED] {
+        core::array::from_fn(|at| match at {
+            0..4 => hash ^ 1 << (16 * at + 7),
+            _ if self.held.is_empty() => hash.rotate_left(at as u32),
+            _ => self.held[((hash as usize).wrapping_add(at * 7919)) % self.held.len()],
+        })
     }
 
     fn taken(&mut self, at: usize) -> u64 {
@@ -45,19 +61,17 @@ impl Nested {
     }
 }
 
-impl Checked for Nested {
+impl Checked for InPlace {
     fn new(sizes: Sizes) -> Option<Self> {
         let capacity = usize::from(sizes.capacity % 2048);
-        let builder = ScalableBuilder::new(Rapid::with_seed(1)).capacity(capacity);
+        let builder = Builder::<Filter>::new(Rapid::with_seed(1)).capacity(capacity);
         let builder = builder.false_positive_rate(sizes.rate());
-        let builder = match sizes.limit {
-            Some(limit) => builder.max_capacity(usize::from(limit % 32_768)),
-            None => builder,
-        };
-        match builder.build() {
+        let more = usize::from(sizes.limit.unwrap_or(u16::MAX));
+        match builder.max_capacity(capacity + 1 + more).build() {
             Ok(filter) => {
                 let (copies, held) = (HashMap::new(), Vec::new());
-                Some(Self { filter, copies, held, slices: 1 })
+                let first_size = filter.size_in_bytes();
+                Some(Self { filter, copies, held, first_size })
             }
             Err(BuildError::RateTooLow { .. }) => None,
             Err(other) => panic!("{other}"),
@@ -65,8 +79,16 @@ impl Checked for Nested {
     }
 
     fn insert(&mut self, hash: u64) {
+        let watched = self.watched(hash);
+        let before = watched.map(|hash| self.filter.by_hash().count(hash));
         let result = self.filter.by_hash().insert(hash);
         self.model(hash, result);
+        let count = self.filter.by_hash().count(hash);
+        for (watched, before) in watched.into_iter().zip(before) {
+            let after = self.filter.by_hash().count(watched);
+            let is_alike = after == count && after == before + 1;
+            assert!(after == before || is_alike, "{watched:x}: {before}, then {after} copies");
+        }
     }
 
     fn insert_batch(&mut self, hashes: &[u64]) {
@@ -123,12 +145,19 @@ impl Checked for Nested {
         answers
     }
 
-    /// Gives back the pages of empty slices.
-    fn special(&mut self, _: u16) {
-        let before = self.filter.size_in_bytes();
-        let released = self.filter.release_empty();
-        assert_eq!(self.filter.size_in_bytes() + released, before);
-        assert_eq!(self.filter.release_empty(), 0, "nothing is left to give back");
+    /// Merges the filter with one of some of its items.
+    fn special(&mut self, number: u16) {
+        let other = Builder::from(&self.filter).build().expect("a small filter");
+        let items = self.held.iter().copied().take(usize::from(number % 512));
+        let items: Vec<u64> = items.filter(|&hash| other.by_hash().insert(hash).is_ok()).collect();
+        match Filter::merge(&self.filter, &other) {
+            Ok(merged) => {
+                self.filter = merged;
+                items.into_iter().for_each(|hash| self.model(hash, Ok(())));
+            }
+            Err(MergeError::Insert(_)) => {}
+            Err(other) => panic!("{other}"),
+        }
     }
 
     fn snapshot(&mut self, hash: u64) {
@@ -144,7 +173,8 @@ impl Checked for Nested {
     fn save_and_load(&mut self, hashes: &[u64]) {
         let hashes = hashes.iter().chain(self.copies.keys()).copied();
         let loaded = saved_and_loaded(&self.filter, hashes);
-        assert_eq!(loaded.slices(), self.filter.slices());
+        assert_eq!(loaded.size_in_bytes(), self.filter.size_in_bytes());
+        assert_eq!(loaded.geometry(), self.filter.geometry());
         assert_eq!(loaded.capacity(), self.filter.capacity());
         self.filter = loaded;
     }
@@ -154,12 +184,13 @@ impl Checked for Nested {
         self.copies.clear();
         self.held.clear();
         assert_eq!(self.filter.false_positive_rate(), 0.0);
+        assert_eq!(self.filter.size_in_bytes(), self.first_size);
     }
 
     fn check(&self) {
         assert_eq!(self.filter.len(), self.held.len());
         assert_eq!(self.filter.is_empty(), self.held.is_empty());
-        assert!(self.filter.slices() >= self.slices);
+        assert!(self.filter.size_in_bytes() >= self.first_size);
     }
 
     fn check_all(&self) {

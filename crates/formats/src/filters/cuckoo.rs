@@ -1,0 +1,150 @@
+//! What the format needs from cuckoo filters: those of a fixed size, and those that grow in place.
+
+use core::ops::Range;
+
+use tamis_core::Frozen;
+use tamis_cuckoo::raw::{self, growing};
+use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
+use tamis_hash::{HashItem, StableHasher};
+use tamis_sync::{AllocError, LINE_BYTES, Lines};
+
+use crate::error::LoadError;
+use crate::filters::saved::sealed::Sealed;
+use crate::filters::saved::{Saved, other_kind};
+use crate::kind::Kind;
+use crate::layout::header::Header;
+use crate::layout::source::{Copied, Passing, Source};
+use crate::sizes::geometry::Geometry;
+use crate::sizes::growing::GrowingSizes;
+
+/// The lines of a cuckoo filter: read where they are, or a copy.
+enum Buckets<'f> {
+    Passing(Passing<'f>),
+    Copied(Copied),
+}
+
+impl Source for Buckets<'_> {
+    fn chunk<'b>(
+        &'b mut self,
+        lines: Range<u64>,
+        buffer: &'b mut Vec<[u8; LINE_BYTES]>,
+    ) -> Option<&'b [u8]> {
+        match self {
+            Self::Passing(passing) => passing.chunk(lines, buffer),
+            Self::Copied(copied) => copied.chunk(lines, buffer),
+        }
+    }
+
+    fn items(&self) -> Option<u64> {
+        match self {
+            Self::Passing(passing) => passing.items(),
+            Self::Copied(copied) => copied.items(),
+        }
+    }
+
+    fn geometry(&self) -> Geometry {
+        match self {
+            Self::Passing(passing) => passing.geometry(),
+            Self::Copied(copied) => copied.geometry(),
+        }
+    }
+}
+
+macro_rules! cuckoo {
+    ($($name:ident, $kind:ident;)*) => {$(
+        impl<T: ?Sized, S: StableHasher + HashItem<T>> Sealed for $name<T, S> {
+            type Body = Lines;
+
+            fn sizes(&self) -> Geometry {
+                let geometry = self.geometry();
+                if geometry.doublings() == 0 {
+                    return Geometry::Cuckoo(geometry);
+                }
+                let sizes = GrowingSizes::of_bytes(geometry, self.size_in_bytes());
+                sizes.map_or(Geometry::Cuckoo(geometry), Geometry::GrowingCuckoo)
+            }
+
+            fn passing(&self) -> Result<impl Source, AllocError> {
+                let geometry = self.geometry();
+                if geometry.doublings() != 0 {
+                    // While lines are read one by one, buckets are split.
+                    return copied(self).map(Buckets::Copied);
+                }
+                // While lines are read one by one, other threads may move fingerprints from later
+                // lines to earlier ones. The pass finds out.
+                let geometry = Geometry::Cuckoo(geometry);
+                Ok(Buckets::Passing(Passing { pass: raw::pass(self), geometry }))
+            }
+
+            fn still(&self) -> Result<impl Source, AllocError> {
+                let geometry = self.geometry();
+                if geometry.doublings() != 0 {
+                    return copied(self);
+                }
+                let (lines, items) = raw::try_copy_lines(self)?;
+                Ok(Copied::new(lines, items, Geometry::Cuckoo(geometry)))
+            }
+
+            fn of_body(header: &Header, hasher: S, lines: Lines) -> Result<Self, LoadError> {
+                let Header { capacity, items, .. } = *header;
+                let capacity = capacity as usize;
+                match header.geometry {
+                    Geometry::Cuckoo(geometry) => {
+                        raw::from_lines(geometry, capacity, hasher, lines, items)
+                    }
+                    Geometry::GrowingCuckoo(sizes) => {
+                        growing::from_lines(sizes.extent(), capacity, hasher, lines, items)
+                    }
+                    _ => return Err(other_kind::<Self>(header)),
+                }
+                .map_err(|error| lines_error::<Self>(header, error))
+            }
+
+            fn frozen_of_body(
+                header: &Header,
+                hasher: S,
+                lines: Lines,
+            ) -> Result<Frozen<Self>, LoadError> {
+                let Geometry::Cuckoo(geometry) = header.geometry else {
+                    return Self::of_body(header, hasher, lines).map(Frozen::new);
+                };
+                let Header { capacity, items, .. } = *header;
+                raw::frozen_from_lines(geometry, capacity as usize, hasher, lines, items)
+                    .map_err(|error| lines_error::<Self>(header, error))
+            }
+        }
+
+        impl<T: ?Sized, S: StableHasher + HashItem<T>> Saved for $name<T, S> {
+            const KIND: Kind = Kind::$kind;
+        }
+    )*};
+}
+
+cuckoo! {
+    CuckooFilter, Cuckoo;
+    OnceCuckooFilter, OnceCuckoo;
+}
+
+/// Copies a filter that grows.
+fn copied<F: tamis_cuckoo::Buildable>(filter: &F) -> Result<Copied, AllocError> {
+    let (extent, lines, items) = growing::try_copy(filter)?;
+    // The filter may grow meanwhile, so the sizes are those of the copy.
+    let geometry = Geometry::GrowingCuckoo(GrowingSizes::new(extent));
+    Ok(Copied::new(lines, items, geometry))
+}
+
+/// Converts an error that a correct header leaves possible. (The lengths are those of the
+/// geometry.)
+fn lines_error<F: Saved>(header: &Header, error: raw::LinesError) -> LoadError {
+    use raw::LinesError;
+    match error {
+        LinesError::Unsupported { .. } if matches!(header.geometry, Geometry::GrowingCuckoo(_)) => {
+            LoadError::UnsupportedGrowing
+        }
+        LinesError::Unsupported { slots, fingerprint_bits } => {
+            LoadError::Unsupported { slots, fingerprint_bits }
+        }
+        LinesError::Alloc { bytes } => LoadError::Alloc { bytes },
+        _ => other_kind::<F>(header),
+    }
+}
