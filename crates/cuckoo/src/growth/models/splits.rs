@@ -40,7 +40,7 @@ fn split_from_any(table: &Table) {
 fn model_two_splitters_of_one_bucket() {
     check_both([4700, 750], Some(3), |swapped| two_splitters(split, swapped));
     check_both([4000, 400], Some(3), |swapped| {
-        two_splitters(|table| split_by(table, SPLITTING), swapped)
+        two_splitters(|table| split_by(table, SPLITTING), swapped);
     });
 }
 
@@ -64,7 +64,7 @@ fn an_add_during_a_split(split: Action, item: Class, swapped: bool) {
 fn model_an_add_during_a_split() {
     for item in upper_and_lower() {
         check_both([690, 2100], Some(3), move |swapped| {
-            an_add_during_a_split(split, item, swapped)
+            an_add_during_a_split(split, item, swapped);
         });
     }
 }
@@ -75,18 +75,19 @@ fn model_an_add_during_a_split() {
 fn mutant_a_split_without_a_freeze() {
     const THAWED: Action = |table| split_by(table, Splitting { freezes: false, ..SPLITTING });
     must_break(COPIES, Some(2), |swapped| {
-        an_add_during_a_split(THAWED, upper_and_lower()[0], swapped)
+        an_add_during_a_split(THAWED, upper_and_lower()[0], swapped);
     });
 }
 
 // A splitter stopped: after the freeze, or after the birth. It goes on only when the writers have
 // ended, or not at all.
 
+/// The last step of a splitter before it stops.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stop {
-    AfterFreeze,
-    AfterBirth,
-    AfterCommit,
+    Freeze,
+    Birth,
+    Commit,
 }
 
 /// Splits the first bucket up to a step, and keeps the lock. Returns the frozen value.
@@ -95,10 +96,10 @@ fn split_up_to(table: &Table, stop: Stop) -> u128 {
     let frozen = freeze(table, 0, 0, Ordering::Release);
     let [lower, upper] = halves(frozen, 0, *table.shape(0), *table.shape(1));
     // ORDERING: Relaxed and Release, as in `complete_split`.
-    if stop != Stop::AfterFreeze {
+    if stop != Stop::Freeze {
         let _ = table.words.exchange(false, 2, [0, upper], Ordering::Relaxed);
     }
-    if stop == Stop::AfterCommit {
+    if stop == Stop::Commit {
         let _ = table.words.exchange(false, 0, [frozen, lower], Ordering::Release);
     }
     frozen
@@ -126,7 +127,7 @@ fn writers_beside_a_stopped_splitter(stop: Stop) {
 
 #[test]
 fn model_writers_beside_a_stopped_splitter() {
-    for stop in [Stop::AfterFreeze, Stop::AfterBirth, Stop::AfterCommit] {
+    for stop in [Stop::Freeze, Stop::Birth, Stop::Commit] {
         check(36, Some(3), move || writers_beside_a_stopped_splitter(stop));
     }
 }
@@ -154,7 +155,7 @@ fn a_late_splitter(stop: Stop, how: Splitting, swapped: bool) {
 
 #[test]
 fn model_a_late_splitter() {
-    for stop in [Stop::AfterFreeze, Stop::AfterBirth] {
+    for stop in [Stop::Freeze, Stop::Birth] {
         check_both([2800, 190], None, move |swapped| a_late_splitter(stop, SPLITTING, swapped));
     }
 }
@@ -162,5 +163,5 @@ fn model_a_late_splitter() {
 #[test]
 fn mutant_a_late_birth_from_any_value() {
     let how = Splitting { birth_from_any: true, ..SPLITTING };
-    must_break(COPIES, None, move |swapped| a_late_splitter(Stop::AfterFreeze, how, swapped));
+    must_break(COPIES, None, move |swapped| a_late_splitter(Stop::Freeze, how, swapped));
 }

@@ -140,10 +140,10 @@ fn a_late_commit_holds_up_the_next_level(sweep: Sweep, swapped: bool) {
 
 #[test]
 fn model_a_late_commit_holds_up_the_next_level() {
-    check_both([610, 2700], Some(2), |swapped| {
-        a_late_commit_holds_up_the_next_level(sweep, swapped)
+    check_both([610, 800], Some(2), |swapped| {
+        a_late_commit_holds_up_the_next_level(sweep, swapped);
     });
-    check_both([610, 2700], Some(2), |swapped| {
+    check_both([610, 800], Some(2), |swapped| {
         a_late_commit_holds_up_the_next_level(|table| sweep_without(table, u64::MAX), swapped);
     });
 }

@@ -109,7 +109,7 @@ fn a_removal_during_a_split(item: Class, remove: Remove, swapped: bool) {
 fn model_a_removal_during_a_split() {
     for item in [items()[0], items()[1]] {
         check_both([110, 1700], Some(3), move |swapped| {
-            a_removal_during_a_split(item, remove, swapped)
+            a_removal_during_a_split(item, remove, swapped);
         });
     }
 }
