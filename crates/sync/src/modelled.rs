@@ -91,6 +91,11 @@ impl Word {
         self.try_update_from(self.peek_to_update(), order, change)
     }
 
+    /// As [`try_update`](Self::try_update), with a guess of the bits.
+    ///
+    /// # Errors
+    ///
+    /// The bits for which `change` returned `None`.
     pub fn try_update_from(
         &self,
         guess: u64,

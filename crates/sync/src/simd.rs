@@ -64,9 +64,19 @@ enum Known {
 // A level needs every feature that its function enables, see `with_avx2` and `with_avx512`. The
 // crate works without std, and checks that the system saves the registers.
 #[cfg(target_arch = "x86_64")]
-cpufeatures::new!(avx2, "avx2", "bmi1", "bmi2");
-#[cfg(target_arch = "x86_64")]
-cpufeatures::new!(avx512, "avx512f", "avx512dq", "avx2", "bmi1", "bmi2");
+#[cfg_attr(
+    tamis_shuttle,
+    expect(clippy::disallowed_types, reason = "the crate keeps what it found in an atomic")
+)]
+mod found {
+    cpufeatures::new!(avx2, "avx2", "bmi1", "bmi2");
+    cpufeatures::new!(avx512, "avx512f", "avx512dq", "avx2", "bmi1", "bmi2");
+
+    /// Returns whether the processor has what `with_avx2` enables, and what `with_avx512` does.
+    pub(super) fn levels() -> [bool; 2] {
+        [avx2::get(), avx512::get()]
+    }
+}
 
 impl SimdLevel {
     /// Returns the highest level that the processor supports. It queries the processor once.
@@ -80,10 +90,11 @@ impl SimdLevel {
     pub fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
-            if avx512::get() {
+            let [avx2, avx512] = found::levels();
+            if avx512 {
                 return Self(Known::Avx512);
             }
-            if avx2::get() {
+            if avx2 {
                 return Self(Known::Avx2);
             }
         }

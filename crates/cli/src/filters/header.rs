@@ -23,7 +23,7 @@ pub(crate) struct Header<'p> {
     pub(crate) path: &'p Path,
     /// The name in messages.
     name: String,
-    pub(crate) info: Info,
+    pub(crate) info: Box<Info>,
 }
 
 impl<'p> Header<'p> {
@@ -35,7 +35,7 @@ impl<'p> Header<'p> {
     /// Opens a file that has another name in messages.
     pub(crate) fn open_as(path: &'p Path, name: String) -> Result<Self, Error> {
         match Info::open(path) {
-            Ok(info) => Ok(Self { path, name, info }),
+            Ok(info) => Ok(Self { path, name, info: Box::new(info) }),
             // A set of filters begins with the first one.
             Err(LoadError::Trailing { .. }) if SetInfo::open(path).is_ok() => {
                 let found = "is an index, not a filter; 'tamis which' finds keys in it";
@@ -47,7 +47,7 @@ impl<'p> Header<'p> {
 
     /// The header of one filter of a set.
     pub(crate) fn of_set(path: &'p Path, info: Info) -> Self {
-        Self { path, name: shown(path), info }
+        Self { path, name: shown(path), info: Box::new(info) }
     }
 
     /// The options with which this filter, and no other, is loaded or merged.

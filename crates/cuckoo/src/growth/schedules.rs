@@ -62,7 +62,7 @@ fn growth_beside_readers(query: Query, claim: Claim) {
             }
         }),
         // Splits and sweeps up to the end of the second level, if the others let it.
-        spawn(move || (0..14).for_each(|_| drop(splitter.split_portion()))),
+        spawn(move || (0..14).for_each(|_| _ = splitter.split_portion())),
         spawn(move || {
             for number in (0..4).flat_map(|_| 0..RESIDENTS) {
                 assert!(query(&reader, class(number)), "{MISSED}");
