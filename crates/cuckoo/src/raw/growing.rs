@@ -166,7 +166,8 @@ pub fn try_copy<F: Buildable>(filter: &F) -> Result<(Extent, Lines, u64), AllocE
 /// is the number of fingerprints in them, the sum of [`Extent::line_len`]. A capacity of 0 counts
 /// as 1.
 ///
-/// With any words, each method of the filter ends without a panic.
+/// Check every line by [`Extent::line_len`] before. With other words a method may never return: it
+/// waits for a split to end that nobody makes.
 ///
 /// # Errors
 ///
