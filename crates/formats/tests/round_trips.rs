@@ -8,7 +8,7 @@ use tamis_bloom::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter, OnceScalableBloomFilter,
     RotatingBloomFilter, ScalableBloomFilter, raw,
 };
-use tamis_cuckoo::{CuckooFilter, Filter as _, Geometry, OnceCuckooFilter};
+use tamis_cuckoo::{CuckooFilter, Geometry, OnceCuckooFilter};
 use tamis_formats::{
     Info, Normalization, Options, Saved, load, merge_from, merge_read, read, save, write,
 };
