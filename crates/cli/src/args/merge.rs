@@ -12,7 +12,7 @@ use super::server::ServerArgs;
 /// The filters must have been built with the same options and the same --capacity. The new filter
 /// has that capacity too: if it holds more records, its false-positive rate is higher, and a
 /// warning says so. A cuckoo filter may become full. A table of 'tamis new' grows. Filters of
-/// another system (--from) must have the same sizes and hash. Filters of the kinds that grow, and
+/// another system (--from) must have the same sizes and hash. Filters of --kind scalable, and
 /// windows, cannot be merged: build one from all records.
 ///
 /// A filter in Redis (redis://host:port/#name) is copied first. A single filter of any kind is
