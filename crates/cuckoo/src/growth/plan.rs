@@ -256,6 +256,15 @@ const MIN_REST: u32 = 8;
 
 /// The share of the slots that are filled when the table grows, in permille, by the number of
 /// slots of a bucket.
+///
+/// A bucket that is not yet split gets two times the items of one that is, so copies must move
+/// from the one to the other all the time. The higher the load, the more inserts relocate.
+///
+/// MEASURED: from 400,000 to 3 million items at 1 %, an insert takes 206 ns at 84 %, instead of
+/// 175 ns at 80 % (with an earlier version of the code, on an Intel Xeon, machine not recorded). A
+/// table takes 1.11 times the memory of a fixed filter at the same rate on average, and 1.28 times
+/// at most, with the loads below (any machine: computed by
+/// `the_size_stays_near_that_of_a_fixed_filter_at_every_count`); at 72 % it would be 1.3 and 1.5.
 const LOADS: [u32; 12] = [0, 0, 780, 820, 830, 840, 840, 850, 850, 850, 850, 850];
 
 /// Returns the shapes of buckets, by the number of slots.

@@ -12,8 +12,7 @@ use crate::growth::plan::SPLITTERS;
 use crate::growth::pointer::Pointer;
 use crate::growth::table::Table;
 
-/// The number of locks that one call takes in a sweep. MEASURED: a lock takes 15 ns, so a call
-/// takes 1 µs instead of the 4 to 15 µs of all locks (Zen 4).
+/// The number of locks that one call takes in a sweep: a bound on the time of an insert.
 const SWEEP_LOCKS: u32 = 64;
 
 /// The number of attempts to split a portion before an insert that finds no room returns an error.
