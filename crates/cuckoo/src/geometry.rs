@@ -21,6 +21,9 @@ const MAX_STRIPES: u64 = 1 << 10;
 /// The highest number of parts of the item count. More threads than this share parts.
 const MAX_PARTS: u64 = 1 << 6;
 
+/// The number of parts of the item count of a filter that grows, whatever its first size.
+const GROWING_PARTS: u64 = 16;
+
 /// The sizes of a filter: the number of buckets, of slots per bucket, and of bits per slot.
 ///
 /// In two filters with equal geometry and equal hashers, an item has the same fingerprint and the
@@ -332,6 +335,9 @@ impl Geometry {
 
     /// Returns the number of parts of the item count.
     pub(crate) const fn parts(&self) -> u64 {
+        if self.doublings != 0 {
+            return GROWING_PARTS;
+        }
         let stripes = self.stripes();
         if stripes > MAX_PARTS { MAX_PARTS } else { stripes }
     }

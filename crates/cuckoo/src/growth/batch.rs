@@ -8,7 +8,6 @@
 use tamis_sync::{BATCH, Kernel, Ordering};
 
 use crate::batch::{Classes, Words, find_held};
-use crate::growth::layout::{tag, tag_of_level};
 use crate::growth::plan::with_known_shapes;
 use crate::growth::pointer::Pointer;
 use crate::growth::table::Table;
@@ -75,13 +74,41 @@ impl Kernel for Locate<'_> {
     }
 }
 
+/// The loop that checks that each bucket of a batch was at rest, at the level that the pointer
+/// shows.
+struct Tags<'a> {
+    batch: &'a Located,
+    words: &'a Words,
+    paired: bool,
+}
+
+impl Kernel for Tags<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let Self { batch, words, paired } = self;
+        // The tag is in the highest bits. It is 1 at an even level and 2 at an odd one.
+        let upper = if paired { &words.second } else { &words.first };
+        let even = u64::from(batch.pointer.level.is_multiple_of(2));
+        let mut others = 0;
+        for (words, ahead) in upper.iter().zip(&batch.ahead) {
+            for (&word, &ahead) in words.iter().zip(ahead) {
+                let expected = 2 - (even ^ ahead);
+                others |= word >> 62 ^ expected;
+            }
+        }
+        others == 0
+    }
+}
+
 /// What one read of the buckets of a batch of items returned.
 #[derive(Debug)]
 pub(crate) struct BatchRead {
     words: Words,
     /// Whether the version of a stripe changed during the read: misses are not valid.
     is_disturbed: bool,
-    /// Whether all buckets were read at their level. Otherwise nothing is valid.
+    /// Whether the level of the pointer stayed. Otherwise nothing is valid.
     is_valid: bool,
 }
 
@@ -103,8 +130,7 @@ impl Table {
     /// Prefetches the buckets of a batch of items.
     #[inline]
     pub(crate) fn prefetch_batch(&self, batch: &Located) {
-        let prefetch = |place| self.words.prefetch(self.plan.paired, place);
-        batch.places.iter().flatten().for_each(|&place| prefetch(place));
+        self.words.prefetch_all(&batch.places);
     }
 
     /// Reads both buckets of each item.
@@ -117,37 +143,15 @@ impl Table {
         let before = versions().map(|version| version.load(Ordering::Acquire));
         let before = before.fold(0, u64::wrapping_add);
         // 2. Load all first buckets, then all second buckets.
-        let is_at_rest = if self.plan.paired {
-            self.read_buckets::<true>(batch, &mut read.words)
-        } else {
-            self.read_buckets::<false>(batch, &mut read.words)
-        };
+        // ORDERING: Acquire, as in `read_known`.
+        self.words.load_all(&batch.places, &mut read.words, Ordering::Acquire);
         // 3. Load the pointer and all versions again.
         // ORDERING: Relaxed, both: the Acquire loads of the buckets keep them behind.
         let now = Pointer::of(self.pointer.load(Ordering::Relaxed));
         let after = versions().map(|version| version.load(Ordering::Relaxed));
         // No version decreases, so the sums are equal if and only if every version is unchanged.
         read.is_disturbed = after.fold(0, u64::wrapping_add) != before;
-        read.is_valid = is_at_rest & (now.level == batch.pointer.level);
-    }
-
-    /// Loads both buckets of each item. Returns whether each is at rest at the level that the
-    /// pointer shows.
-    #[inline(always)]
-    fn read_buckets<const PAIRED: bool>(&self, batch: &Located, words: &mut Words) -> bool {
-        let level = batch.pointer.level;
-        let (shape, mut unexpected) = (*self.shape(level), 0);
-        for which in 0..2 {
-            for item in 0..BATCH {
-                // ORDERING: Acquire, as in `find_at`.
-                let bucket = self.words.load(PAIRED, batch.places[which][item], Ordering::Acquire);
-                let level = level + batch.ahead[which][item] as u32;
-                unexpected |= tag(bucket, shape) ^ tag_of_level(level);
-                words.first[which][item] = bucket as u64;
-                words.second[which][item] = (bucket >> 64) as u64;
-            }
-        }
-        unexpected == 0
+        read.is_valid = now.level == batch.pointer.level;
     }
 
     /// Returns for each item whether the table contains a copy of its class, from what
@@ -155,13 +159,15 @@ impl Table {
     #[inline]
     pub(crate) fn contains_batch(&self, batch: &Located, read: &BatchRead) -> [bool; BATCH] {
         let mut found = [false; BATCH];
-        if read.is_valid {
+        let tags = Tags { batch, words: &read.words, paired: self.plan.paired };
+        let is_valid = read.is_valid & self.simd.run(tags);
+        if is_valid {
             let [one, other] = self.find_in(batch, read);
             for (item, found) in found.iter_mut().enumerate() {
                 *found = one[item] | other[item];
             }
         }
-        if read.is_disturbed | !read.is_valid {
+        if read.is_disturbed | !is_valid {
             self.retry_misses(&batch.classes, &mut found);
         }
         found

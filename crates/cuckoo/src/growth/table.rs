@@ -125,7 +125,8 @@ impl Table {
     pub(crate) fn clear(&mut self) {
         let pointer = self.pointer.update(|bits| Pointer::of(*bits));
         let paired = self.plan.paired;
-        self.words.fill(paired, pointer.places(&self.plan), 0);
+        // With the children of a portion that is split and not yet published.
+        self.words.fill(paired, pointer.places(&self.plan) + self.portion, 0);
         let empty = in_place(tag_of_level(0), self.plan.shape(0));
         self.words.fill(paired, self.plan.buckets, empty);
         self.restart(Pointer { level: 0, next: 0 });

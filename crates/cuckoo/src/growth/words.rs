@@ -4,6 +4,7 @@
 
 use tamis_sync::{AllocError, LINE_WORDS, Lines, Ordering, PairAccess, PairLines};
 
+use crate::batch::Words as BatchWords;
 use crate::growth::plan::Plan;
 
 /// The buckets, from place 0.
@@ -81,6 +82,44 @@ impl Words {
     ) -> bool {
         // ORDERING: the caller's.
         self.try_update(paired, place, from, order, |bits| (bits == from).then_some(to)).is_ok()
+    }
+
+    /// Prefetches the buckets at these places.
+    #[inline(always)]
+    pub(crate) fn prefetch_all<const N: usize>(&self, places: &[[u64; N]; 2]) {
+        // One branch for all of them.
+        for places in places {
+            if let Some(pairs) = &self.pairs {
+                places.iter().for_each(|&place| pairs.prefetch(place as usize));
+            } else {
+                places.iter().for_each(|&place| self.words.prefetch_word(place as usize));
+            }
+        }
+    }
+
+    /// Loads the buckets at these places, each in one atomic access, in halves.
+    #[inline(always)]
+    pub(crate) fn load_all<const N: usize>(
+        &self,
+        places: &[[u64; N]; 2],
+        into: &mut BatchWords<N>,
+        order: Ordering,
+    ) {
+        // One branch for all of them.
+        for (which, places) in places.iter().enumerate() {
+            let (first, second) = (&mut into.first[which], &mut into.second[which]);
+            // ORDERING: the caller's, both.
+            if let Some(pairs) = &self.pairs {
+                for (item, &place) in places.iter().enumerate() {
+                    let bits = pairs.pair(place as usize).load(order);
+                    (first[item], second[item]) = (bits as u64, (bits >> 64) as u64);
+                }
+            } else {
+                for (item, &place) in places.iter().enumerate() {
+                    first[item] = self.words.word(place as usize).load(order);
+                }
+            }
+        }
     }
 
     /// Prefetches a bucket.
