@@ -169,6 +169,22 @@ fn merged_filters_have_the_items_of_both() {
     assert!((0..40_000).all(|item| merged.contains(&item)) && merged.len() <= 40_000);
 }
 
+/// A filter that has grown may hold more copies of an item than one that has not: its buckets have
+/// more slots. They fit into the merged filter, whichever comes first.
+#[test]
+fn a_filter_that_has_grown_merges_into_a_smaller_one() {
+    let [small, large] = [filter(1000, 1 << 20, 0.01), filter(1000, 1 << 20, 0.01)];
+    large.try_extend(0..200_000).unwrap();
+    (0..200_000).for_each(|item| assert!(large.remove(&item)));
+    let copies = (0..).take_while(|_| large.insert(&7).is_ok()).count();
+    assert!(copies > 2 * large.geometry().slots() as usize);
+    small.insert(&8).unwrap();
+    for merged in [Filter::merge(&small, &large), Filter::merge(&large, &small)] {
+        let merged = merged.unwrap();
+        assert_eq!((merged.count(&7) as usize, merged.count(&8)), (copies, 1));
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Insert(u64, u32),
