@@ -185,6 +185,24 @@ fn a_filter_that_has_grown_merges_into_a_smaller_one() {
     }
 }
 
+/// The largest number of items is never dropped in silence: it belongs to a capacity.
+#[test]
+fn growth_goes_with_a_capacity_only() {
+    let builder = || Builder::<Filter>::new(Rapid::with_seed(3)).max_capacity(1 << 20);
+    assert_eq!(builder().geometry().unwrap_err(), BuildError::Unsized);
+    let sizes = builder().buckets(1000).slots(4).fingerprint_bits(16);
+    assert_eq!(sizes.geometry().unwrap_err(), BuildError::Conflict);
+    for other in [filter(1000, 0, 0.01), filter(1000, 1 << 20, 0.01)] {
+        let like = builder().like(other.geometry());
+        assert_eq!(like.geometry().unwrap_err(), BuildError::Conflict);
+        let like: Filter = Builder::from(&other).build().unwrap();
+        assert_eq!((like.geometry(), like.capacity()), (other.geometry(), other.capacity()));
+    }
+    // A capacity of 0 counts as 1.
+    assert_eq!(filter(0, 1, 0.01).geometry().doublings(), 0);
+    assert!(filter(0, 2, 0.01).geometry().doublings() > 0);
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Insert(u64, u32),
