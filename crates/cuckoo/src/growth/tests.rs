@@ -210,6 +210,8 @@ fn copies_are_normal_even_of_buckets_that_are_being_split() {
                 assert_eq!(line_len(&plan, pointer, line, &words), None);
             }
             assert_eq!(sum, items);
+            assert_eq!(line_len(&plan, pointer, u64::MAX, &[0; LINE_WORDS]), Some(0));
+            assert_eq!(line_len(&plan, pointer, u64::MAX, &[1; LINE_WORDS]), None);
             let places = pointer.places(&plan);
             assert_eq!(Pointer::of_places(&plan, places), Some(pointer));
             assert_eq!(Pointer::of_places(&plan, places + 1), None);
