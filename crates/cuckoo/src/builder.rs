@@ -137,7 +137,9 @@ impl<F: Buildable> Builder<F> {
     }
 
     /// Sets the number of distinct items up to which the filter grows and keeps its rate. Without
-    /// it, or if it is not above the [`capacity`](Self::capacity), the filter does not grow.
+    /// it, or if it is not above the [`capacity`](Self::capacity), the filter does not grow. Goes
+    /// with a capacity only: explicit sizes do not grow, and [`like`](Self::like) takes the growth
+    /// of the other filter too.
     ///
     /// The filter starts with the memory for its capacity, at least 8 KiB, and grows with its
     /// items, in place. Each doubling of the bound takes one bit more per item, until the filter
@@ -290,9 +292,16 @@ impl<F: Buildable> Builder<F> {
         let sizes = (self.buckets, self.slots, self.fingerprint_bits);
         // Exactly one of the three ways to give the sizes must be used, and completely.
         match (self.capacity, self.rate, sizes, self.like) {
+            // The other ways say themselves whether the filter grows.
+            (_, _, sizes, like)
+                if self.max_capacity.is_some()
+                    && (sizes != (None, None, None) || like.is_some()) =>
+            {
+                Err(BuildError::Conflict)
+            }
             (_, None, (None, None, None), Some(geometry)) => geometry.supported(),
             (Some(items), rate, (None, None, None), None) => {
-                let (items, rate) = (items as u64, rate.unwrap_or(DEFAULT_RATE));
+                let (items, rate) = (items.max(1) as u64, rate.unwrap_or(DEFAULT_RATE));
                 match self.max_capacity {
                     Some(most) if most as u64 > items => {
                         Plan::new(items, most as u64, rate).map(Geometry::growing)

@@ -68,7 +68,7 @@ impl core::error::Error for InsertError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// The filters differ in buckets, slots or fingerprint bits.
+    /// The filters differ in buckets, slots, fingerprint bits or doublings.
     Geometry,
     /// The filters hash the same item differently: their algorithms or seeds differ.
     Hash,

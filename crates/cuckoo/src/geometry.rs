@@ -29,6 +29,8 @@ const GROWING_PARTS: u64 = 16;
 /// In two filters with equal geometry and equal hashers, an item has the same fingerprint and the
 /// same two buckets. All methods are arithmetic and need no filter.
 ///
+/// The buckets, slots, bits and bytes of a filter that grows are those before it grows.
+///
 /// # Examples
 ///
 /// ```
@@ -205,7 +207,8 @@ impl Geometry {
         self.shape.slots()
     }
 
-    /// Returns the number of bits per slot. A slot holds one fingerprint.
+    /// Returns the number of bits of a fingerprint: those of a slot, if the filter does not grow.
+    /// In a filter that grows, a slot holds one bit less of it after each doubling.
     ///
     /// # Examples
     ///
@@ -240,7 +243,7 @@ impl Geometry {
 
     /// Returns the number of bytes that a filter allocates: its buckets in whole cache lines, and
     /// the locks, versions and counts. The latter need at most 1 % of the buckets, or three cache
-    /// lines.
+    /// lines; in a filter that grows, at least 5 KiB.
     ///
     /// # Examples
     ///
@@ -260,7 +263,8 @@ impl Geometry {
     }
 
     /// Returns the number of distinct items that the filter holds with a probability of more than 1
-    /// − 10⁻⁶.
+    /// − 10⁻⁶. That of a filter that grows is what it holds at its last size, with high
+    /// probability.
     ///
     /// # Examples
     ///
@@ -284,7 +288,8 @@ impl Geometry {
     ///
     /// The rate is `1 − (1 − 1/K)^items` for `K = buckets · (2^bits − 1) / 2` classes of items that
     /// the filter cannot distinguish, plus `items / 2^64` for equal hashes. It is close to `2 ·
-    /// slots · load / (2^bits − 1)`.
+    /// slots · load / (2^bits − 1)`. In a filter that grows, `K` is a little less, and does not
+    /// change.
     ///
     /// # Examples
     ///

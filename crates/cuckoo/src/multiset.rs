@@ -34,10 +34,11 @@ use crate::shared::Shared;
 /// sooner: near 75 %, if every item was inserted three times. It holds at most eight copies of an
 /// item ([`InsertError::TooManyCopies`]).
 ///
-/// *Growth.* With [`max_capacity`](crate::Builder::max_capacity) the filter grows in place, and
-/// the limits above are those of its last size. An insert then holds a lock of its item, whatever
-/// the load. If a thread stops in the middle of growth, inserts go on while there is room, and
-/// then return [`InsertError::Stalled`].
+/// *Growth.* With [`max_capacity`](crate::Builder::max_capacity) the filter grows in place, and is
+/// full at its last size only. It holds as many copies of an item as two buckets have slots at its
+/// present size: at least four, at most 22. An insert then holds a lock of its item, whatever the
+/// load. If a thread stops in the middle of growth, inserts go on while there is room, and then
+/// return [`InsertError::Stalled`].
 ///
 /// For items that are never removed, such as claims on work, use
 /// [`OnceCuckooFilter`](crate::OnceCuckooFilter).

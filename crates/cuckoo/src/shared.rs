@@ -267,6 +267,10 @@ impl<T: ?Sized, S> Shared<T, S> {
             return Err(MergeError::Hash);
         }
         let alloc_error = |error: AllocError| MergeError::Alloc { bytes: bytes(error) };
+        // Begin with the table that has grown further: all copies of an item may not fit into two
+        // buckets of the other, which have fewer slots.
+        let places = |filter: &Self| filter.table.grown().map_or(0, growth::Table::places);
+        let (a, b) = if places(a) < places(b) { (b, a) } else { (a, b) };
         let mut merged = a.try_snapshot().map_err(alloc_error)?;
         merged.capacity = a.capacity.saturating_add(b.capacity).min(geometry.capacity());
         if let (Some(table), Some(from)) = (merged.table.grown(), b.table.grown()) {

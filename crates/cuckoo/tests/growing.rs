@@ -169,6 +169,40 @@ fn merged_filters_have_the_items_of_both() {
     assert!((0..40_000).all(|item| merged.contains(&item)) && merged.len() <= 40_000);
 }
 
+/// A filter that has grown may hold more copies of an item than one that has not: its buckets have
+/// more slots. They fit into the merged filter, whichever comes first.
+#[test]
+fn a_filter_that_has_grown_merges_into_a_smaller_one() {
+    let [small, large] = [filter(1000, 1 << 20, 0.01), filter(1000, 1 << 20, 0.01)];
+    large.try_extend(0..200_000).unwrap();
+    (0..200_000).for_each(|item| assert!(large.remove(&item)));
+    let copies = (0..).take_while(|_| large.insert(&7).is_ok()).count();
+    assert!(copies > 2 * large.geometry().slots() as usize);
+    small.insert(&8).unwrap();
+    for merged in [Filter::merge(&small, &large), Filter::merge(&large, &small)] {
+        let merged = merged.unwrap();
+        assert_eq!((merged.count(&7) as usize, merged.count(&8)), (copies, 1));
+    }
+}
+
+/// The largest number of items is never dropped in silence: it belongs to a capacity.
+#[test]
+fn growth_goes_with_a_capacity_only() {
+    let builder = || Builder::<Filter>::new(Rapid::with_seed(3)).max_capacity(1 << 20);
+    assert_eq!(builder().geometry().unwrap_err(), BuildError::Unsized);
+    let sizes = builder().buckets(1000).slots(4).fingerprint_bits(16);
+    assert_eq!(sizes.geometry().unwrap_err(), BuildError::Conflict);
+    for other in [filter(1000, 0, 0.01), filter(1000, 1 << 20, 0.01)] {
+        let like = builder().like(other.geometry());
+        assert_eq!(like.geometry().unwrap_err(), BuildError::Conflict);
+        let like: Filter = Builder::from(&other).build().unwrap();
+        assert_eq!((like.geometry(), like.capacity()), (other.geometry(), other.capacity()));
+    }
+    // A capacity of 0 counts as 1.
+    assert_eq!(filter(0, 1, 0.01).geometry().doublings(), 0);
+    assert!(filter(0, 2, 0.01).geometry().doublings() > 0);
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Insert(u64, u32),

@@ -109,7 +109,8 @@ pub(crate) fn line_len(
     words: &[u64; LINE_WORDS],
 ) -> Option<u32> {
     let per_bucket = if plan.paired { 2 } else { 1 };
-    let first = line * (LINE_WORDS / per_bucket) as u64;
+    // No table has a line of a number so high that a place overflows.
+    let first = line.min(u64::MAX >> 8) * (LINE_WORDS / per_bucket) as u64;
     let mut len = 0;
     for (place, words) in (first..).zip(words.chunks_exact(per_bucket)) {
         let bucket = words.iter().rev().fold(0, |bucket, &word| bucket << 64 | u128::from(word));

@@ -8,7 +8,7 @@ use crate::growth::layout::{Contents, tag, tag_of_level};
 use crate::growth::plan::with_known_shapes;
 use crate::growth::pointer::Pointer;
 use crate::growth::table::{Resolved, Table};
-use crate::place::Class;
+use crate::place::{Class, alternate};
 
 /// The number of attempts of a query before it tries to take the lock too. The models use one.
 const MAX_ATTEMPTS: u32 = if cfg!(tamis_loom) { 1 } else { 8 };
@@ -216,8 +216,17 @@ impl StripeGuard<'_> {
 
     /// Relocates a copy from the first position of the class to the second. Returns `false` if the
     /// first has no copy, or the second no empty slot.
+    ///
+    /// The class may be a guess that no item has: a search that slept through a level has read
+    /// slots at a wrong width.
     pub(crate) fn relocate(&self) -> bool {
-        let [from, to] = self.class.buckets;
+        let Class { fingerprint, buckets: [from, to] } = self.class;
+        // Such a fingerprint may be wider than a slot. Compared with a bucket, it would overflow,
+        // and added to one, it would change the slots behind.
+        let plan = &self.table.plan;
+        if !plan.may_hold(0, fingerprint) || alternate(fingerprint, from, plan.buckets) != to {
+            return false;
+        }
         // Add before clearing, so that the copy is always in at least one bucket.
         let copied = self.resolve(from).1.contains(self.class) && self.add_to(to);
         if copied {

@@ -423,15 +423,27 @@ impl Table {
     }
 
     /// Returns the positions and the contents of the buckets, or of every `step`-th. While threads
-    /// write, the buckets are of different times.
+    /// write, the buckets are of different times and levels.
     pub(crate) fn buckets(&self, step: u64) -> impl Iterator<Item = (u64, Contents<'static>)> {
-        let pointer = self.pointer();
-        let places =
-            (0..pointer.places(&self.plan)).step_by(usize::try_from(step).unwrap_or(usize::MAX));
-        places.filter_map(move |place| {
+        let places = (0..self.places()).step_by(usize::try_from(step).unwrap_or(usize::MAX));
+        places.map(|place| {
             let (position, low) = bucket_at(place, self.plan.buckets);
-            let class = Class { fingerprint: low, buckets: [position; 2] };
-            Some((position, self.contents(pointer, position, class)?))
+            (position, self.contents_now(position, low))
         })
+    }
+
+    /// Returns the contents of the bucket of a fingerprint at a position, at a level that it has.
+    fn contents_now(&self, position: u64, whole: u64) -> Contents<'static> {
+        let class = Class { fingerprint: whole, buckets: [position; 2] };
+        loop {
+            let pointer = self.pointer();
+            let contents = self.contents(pointer, position, class);
+            // As in `try_contains`: two levels later, the tag would be the same.
+            // ORDERING: Relaxed: the Acquire loads of the bucket keep it behind (claim 5).
+            let now = Pointer::of(self.pointer.load(Ordering::Relaxed));
+            if let Some(contents) = contents.filter(|_| now.level == pointer.level) {
+                return contents;
+            }
+        }
     }
 }

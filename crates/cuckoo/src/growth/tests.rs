@@ -210,6 +210,8 @@ fn copies_are_normal_even_of_buckets_that_are_being_split() {
                 assert_eq!(line_len(&plan, pointer, line, &words), None);
             }
             assert_eq!(sum, items);
+            assert_eq!(line_len(&plan, pointer, u64::MAX, &[0; LINE_WORDS]), Some(0));
+            assert_eq!(line_len(&plan, pointer, u64::MAX, &[1; LINE_WORDS]), None);
             let places = pointer.places(&plan);
             assert_eq!(Pointer::of_places(&plan, places), Some(pointer));
             assert_eq!(Pointer::of_places(&plan, places + 1), None);
@@ -299,6 +301,58 @@ fn a_stopped_writer_holds_up_its_stripe_and_the_next_level() {
     drop(guard);
     assert_eq!(table.grow(), Ok(()));
     assert!(table.lock_stripe(stopped).count() >= 2);
+}
+
+/// Figures read buckets while the table grows: by two levels between the first bucket and the last
+/// here. Each fingerprint that they read is one of the table.
+#[test]
+fn buckets_are_read_at_their_levels_although_the_table_grows() {
+    for paired in sizes() {
+        let plan = Plan::with_buckets(1000, 100_000, 1e-3, paired).unwrap();
+        let (table, _) = grown(plan, 1000);
+        let mut buckets = table.buckets(1);
+        let first = buckets.next();
+        while table.pointer().level < 3 {
+            table.grow().unwrap();
+        }
+        let mut read = 0;
+        for (position, contents) in first.into_iter().chain(buckets) {
+            for whole in contents.fingerprints() {
+                assert!(plan.may_hold(0, whole), "{whole:x} at level {}", contents.level);
+                assert!(table.contains(Class::of(whole, position, plan.buckets)));
+                read += 1;
+            }
+        }
+        assert!(read > 0);
+    }
+}
+
+/// A search that slept through a level has read slots at a wrong width. No step of it is executed.
+#[test]
+fn a_relocation_of_what_no_item_has_changes_nothing() {
+    for paired in sizes() {
+        let plan = Plan::with_buckets(1000, 100_000, 1e-3, paired).unwrap();
+        let (table, _) = grown(plan, 20_000);
+        let values = || -> Vec<u128> { (0..table.places()).map(|at| table.bucket(at)).collect() };
+        let before = values();
+        let class_of = |fingerprint, position| Class::of(fingerprint, position, plan.buckets);
+        for position in 0..plan.buckets {
+            for shift in plan.width..64 {
+                let slot = table.peek(position, 0).fingerprints().next().unwrap_or(1);
+                for whole in [slot | 1 << shift, 1 << shift, u64::MAX >> (63 - shift), 1, 0] {
+                    assert!(!table.lock_stripe(class_of(whole, position)).relocate());
+                }
+            }
+            // The other position of another fingerprint.
+            for whole in table.peek(position, 0).fingerprints() {
+                let [from, to] = class_of(whole, position).buckets;
+                let to = (to + 2) % plan.buckets;
+                let wrong = Class { fingerprint: whole, buckets: [from, to] };
+                assert!(!table.lock_stripe(wrong).relocate());
+            }
+        }
+        assert!(values() == before);
+    }
 }
 
 #[test]
