@@ -261,20 +261,20 @@ fn a_stopped_splitter_holds_up_the_next_level_only_and_with_an_error() {
         let stopped = table.pointer();
         assert_eq!(stopped, Pointer { level: pointer.level + 1, next: 0 });
         assert!(items as f64 > 0.9 * stopped.slots(&plan) as f64, "{items} items");
-        // Readers and writers go on, whichever bucket they want.
-        thread::scope(|scope| {
-            for thread in 0..2 {
-                let (table, plan) = (&table, &plan);
-                scope.spawn(move || {
-                    for number in (thread..items).step_by(2) {
-                        let class = class(plan, number);
-                        assert!(table.contains(class));
+        // Readers and writers go on, whichever bucket they want. There is one writer at a time:
+        // another might take the slot that it has freed.
+        let numbers = |parity: u64| (parity..items).step_by(2).map(|number| class(&plan, number));
+        for parity in 0..2 {
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    for class in numbers(parity) {
                         assert!(table.lock_stripe(class).remove());
                         assert!(table.lock_stripe(class).add(), "the slot is free");
                     }
                 });
-            }
-        });
+                scope.spawn(|| assert!(numbers(1 - parity).all(|class| table.contains(class))));
+            });
+        }
         assert_eq!(table.grow(), Err(GrowError::Stalled));
         table.unlock(lock);
         (items..2 * items).for_each(|number| counted.insert(class(&plan, number)).unwrap());
