@@ -96,7 +96,7 @@ impl Lines {
     ///
     /// ```
     /// let lines = tamis_sync::Lines::reserved(1 << 20)?;
-    /// lines.touch(0..lines.page_lines());
+    /// lines.touch(0..64);
     /// # Ok::<(), tamis_sync::AllocError>(())
     /// ```
     pub fn touch(&self, lines: Range<usize>) {
@@ -107,56 +107,6 @@ impl Lines {
             // ORDERING: Relaxed: it sets no bit.
             self[number].words[0].fetch_or(black_box(0), Ordering::Relaxed);
         }
-    }
-
-    /// Returns the number of lines of a page: the lines that the first write to one of them makes
-    /// present. If huge pages were requested but the system has none, its pages are smaller.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// assert_eq!(tamis_sync::Lines::zeroed(100)?.page_lines(), 64);
-    /// # Ok::<(), tamis_sync::AllocError>(())
-    /// ```
-    #[must_use]
-    pub fn page_lines(&self) -> usize {
-        self.0.page_lines()
-    }
-
-    /// Sets all lines to zero and gives their pages back to the system where that is possible.
-    /// Other threads may read concurrently. A read of zero synchronizes with the Release writes
-    /// of the word before it. A concurrent write may be lost.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tamis_sync::{Lines, Ordering};
-    ///
-    /// let lines = Lines::zeroed(1)?;
-    /// // ORDERING: Relaxed, there is one thread.
-    /// lines.word(5).store(1, Ordering::Relaxed);
-    /// lines.release();
-    /// assert_eq!(lines.word(5).load(Ordering::Relaxed), 0);
-    /// # Ok::<(), tamis_sync::AllocError>(())
-    /// ```
-    #[expect(clippy::must_use_candidate, reason = "mostly called for its effect")]
-    pub fn release(&self) -> bool {
-        let is_given_back = self.give_back();
-        if !is_given_back {
-            for word in self.iter().flat_map(|line| &line.words) {
-                // ORDERING: Relaxed: an RMW continues the release sequences of the writes before
-                // it, which a store would end. A word that is zero stays as it is. The caller
-                // orders what follows after it.
-                let _ = word.try_update(Ordering::Relaxed, |bits| (bits != 0).then_some(0));
-            }
-        }
-        is_given_back
-    }
-
-    /// Gives the pages back to the system, so that all lines are zero. Returns whether the system
-    /// did it.
-    pub(crate) fn give_back(&self) -> bool {
-        self.0.give_back()
     }
 
     fn allocated(

@@ -35,7 +35,7 @@ pub(crate) enum Origin {
     Allocator,
     /// Pages of the system, in huge pages if it has them; their own drop unmaps them.
     #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
-    System { mapping: memmap2::MmapMut },
+    System { _mapping: memmap2::MmapMut },
     /// A mapped file; its own drop unmaps it.
     #[cfg(all(any(unix, windows), feature = "std", not(any(tamis_loom, tamis_shuttle))))]
     File { _mapping: memmap2::MmapMut },
@@ -69,29 +69,10 @@ impl Memory {
                 lines,
                 count,
                 exclusive: count,
-                origin: Origin::System { mapping },
+                origin: Origin::System { _mapping: mapping },
             });
         }
         Self::boxed(count)
-    }
-
-    /// Returns the number of lines of the pages that the first write to one of them makes present.
-    pub(crate) fn page_lines(&self) -> usize {
-        match self.origin {
-            #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
-            Origin::System { .. } if self.count >= huge::MIN => huge::PAGE_LINES,
-            _ => SMALL_PAGE_LINES,
-        }
-    }
-
-    /// Gives the pages back to the system, so that all lines are zero. Returns `false`, and does
-    /// nothing, if the memory is not of the system, or too small to be worth the call.
-    pub(crate) fn give_back(&self) -> bool {
-        match &self.origin {
-            #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
-            Origin::System { mapping } if self.count >= huge::MIN => huge::give_back(mapping),
-            _ => false,
-        }
     }
 
     /// Allocates from the allocator. `drop` frees the leaked box.

@@ -15,12 +15,10 @@
 //! shared access to pairs only, never to their words.
 
 use core::fmt;
-use core::ops::Range;
 use core::sync::atomic::Ordering;
 
 use crate::line::{Line, prefetch};
 use crate::lines::Lines;
-use crate::memory::SMALL_PAGE_LINES;
 use crate::word::Word;
 
 #[cfg(all(
@@ -260,68 +258,6 @@ impl PairLines {
     #[inline(always)]
     pub fn prefetch_to_write(&self, number: usize) {
         self.lines[number / LINE_PAIRS].prefetch_to_write();
-    }
-
-    /// Makes the pages of some lines present, as [`Lines::touch`] does.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_sync::{Lines, PairAccess, PairLines};
-    /// if let Some(access) = PairAccess::detect() {
-    ///     PairLines::new(Lines::reserved(3)?, access).touch(0..3);
-    /// }
-    /// # Ok::<(), tamis_sync::AllocError>(())
-    /// ```
-    pub fn touch(&self, lines: Range<usize>) {
-        let end = lines.end.min(self.lines.len());
-        for number in (lines.start..end).step_by(SMALL_PAGE_LINES) {
-            // ORDERING: Relaxed: it writes what it has read.
-            let _ = self.pair(number * LINE_PAIRS).try_update(Ordering::Relaxed, Some);
-        }
-    }
-
-    /// Returns the number of lines of a page, as [`Lines::page_lines`] does.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_sync::{Lines, PairAccess, PairLines};
-    /// if let Some(access) = PairAccess::detect() {
-    ///     assert_eq!(PairLines::new(Lines::zeroed(3)?, access).page_lines(), 64);
-    /// }
-    /// # Ok::<(), tamis_sync::AllocError>(())
-    /// ```
-    #[must_use]
-    pub fn page_lines(&self) -> usize {
-        self.lines.page_lines()
-    }
-
-    /// Sets all pairs to zero and gives their pages back to the system, as [`Lines::release`] does.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_sync::{Lines, Ordering, PairAccess, PairLines};
-    /// if let Some(access) = PairAccess::detect() {
-    ///     let lines = PairLines::new(Lines::zeroed(3)?, access);
-    ///     // ORDERING: Relaxed, there is one thread.
-    ///     assert_eq!(lines.pair(5).try_update(Ordering::Relaxed, |bits| Some(bits | 1)), Ok(0));
-    ///     lines.release();
-    ///     assert_eq!(lines.pair(5).load(Ordering::Relaxed), 0);
-    /// }
-    /// # Ok::<(), tamis_sync::AllocError>(())
-    /// ```
-    #[expect(clippy::must_use_candidate, reason = "mostly called for its effect")]
-    pub fn release(&self) -> bool {
-        let is_given_back = self.lines.give_back();
-        if !is_given_back {
-            for number in 0..self.count() {
-                // ORDERING: Relaxed: the caller orders what follows after it.
-                let _ = self.pair(number).try_update(Ordering::Relaxed, |_| Some(0));
-            }
-        }
-        is_given_back
     }
 
     /// Returns the lines.

@@ -3,7 +3,7 @@
 use core::ptr::NonNull;
 use std::thread;
 
-use memmap2::{Advice, MmapMut, MmapOptions, UncheckedAdvice};
+use memmap2::{Advice, MmapMut, MmapOptions};
 
 use crate::line::{LINE_BYTES, Line};
 
@@ -17,9 +17,6 @@ pub(super) const MIN: usize = 4 * HUGE_PAGE / LINE_BYTES;
 /// The least number of lines that is mapped if the pages are to be placed when they are written:
 /// 128 KiB. The allocator writes the zeros of an aligned array itself.
 pub(super) const MIN_RESERVED: usize = (128 << 10) / LINE_BYTES;
-
-/// The lines of a huge page.
-pub(super) const PAGE_LINES: usize = HUGE_PAGE / LINE_BYTES;
 
 /// Lines per touching thread: touching fewer would not pay for starting a thread.
 const LINES_PER_THREAD: usize = (1 << 26) / LINE_BYTES;
@@ -63,15 +60,6 @@ pub(super) fn touch(memory: &mut [Line]) {
         }
         own.into_iter().for_each(touch_chunk);
     });
-}
-
-/// Gives all pages of an anonymous mapping back to the system: its bytes are zero then. Returns
-/// whether the system did it.
-pub(super) fn give_back(mapping: &MmapMut) -> bool {
-    // SAFETY: the mapping is private and backed by no file, so its bytes become zero. They are
-    // words that threads access by atomic operations only, and zero is a valid word: to other
-    // threads it is as if this one had stored zeros.
-    unsafe { mapping.unchecked_advise(UncheckedAdvice::DontNeed) }.is_ok()
 }
 
 fn touch_chunk(chunk: &mut [Line]) {
@@ -121,26 +109,6 @@ mod tests {
     fn resident() -> Option<usize> {
         let pages = fs::read_to_string("/proc/self/statm").ok()?;
         Some(pages.split(' ').nth(1)?.parse::<usize>().ok()? * SMALL_PAGE)
-    }
-
-    /// The memory that is given back is zero, and takes pages again when it is written.
-    #[test]
-    fn memory_is_given_back() {
-        const LINES: usize = (1 << 29) / LINE_BYTES;
-        let memory = Memory::zeroed(LINES).unwrap();
-        let full = resident();
-        // ORDERING: Relaxed, there is one thread.
-        memory[LINES - 1].words[7].store(1, Ordering::Relaxed);
-        assert!(memory.give_back());
-        // ORDERING: likewise.
-        assert_eq!(memory[LINES - 1].words[7].load(Ordering::Relaxed), 0);
-        if let (Some(full), Some(after)) = (full, resident()) {
-            // Other tests may take or free some memory meanwhile, but not a quarter of a gigabyte.
-            assert!(after + (1 << 28) < full, "{full} {after}");
-        }
-        // ORDERING: likewise.
-        memory[0].words[0].store(1, Ordering::Relaxed);
-        assert_eq!(memory[0].words[0].load(Ordering::Relaxed), 1);
     }
 
     /// The test process runs other tests too, so it may grow by some megabytes meanwhile, but not
