@@ -29,8 +29,8 @@ pub(super) const AHEAD: usize = 24;
 /// The number of blocks from which a batch requests blocks: 256 KiB.
 const AHEAD_FROM: usize = (256 << 10) / size_of::<Block>();
 
-/// Returns how many hashes ahead a batch requests blocks: so many that there is none if the filter
-/// is in a cache.
+/// Returns how many hashes ahead a batch requests blocks. If the filter is in a cache, the number
+/// is higher than that of any batch, so no block is requested.
 #[inline(always)]
 const fn ahead(blocks: usize) -> usize {
     if blocks < AHEAD_FROM { usize::MAX / 2 } else { AHEAD }

@@ -86,6 +86,7 @@ fn table_with(plan: Plan, classes: &[Class]) -> Table {
 fn add_at(table: &Table, class: Class) {
     let shape = *table.shape(0);
     let at = class.buckets[0];
+    // ORDERING: Relaxed, both: no other thread has been started.
     let value = table.words.load(false, at, Ordering::Relaxed);
     let to = value | u128::from(class.fingerprint) << shape.find(value, 0).unwrap();
     let _ = table.words.exchange(false, at, [value, to], Ordering::Relaxed);
@@ -121,6 +122,7 @@ struct Reading {
     follow: bool,
 }
 
+// ORDERING: those of `read_known` and `pointer`.
 const READING: Reading =
     Reading { pointer: Ordering::Acquire, bucket: Ordering::Acquire, again: true, follow: true };
 
@@ -187,6 +189,7 @@ struct Splitting {
     publish: Ordering,
 }
 
+// ORDERING: those of `split.rs`.
 const SPLITTING: Splitting = Splitting {
     freeze: Ordering::Release,
     freezes: true,
