@@ -198,43 +198,6 @@ impl<const ITEMS: usize> Kernel for Compare<'_, ITEMS> {
     }
 }
 
-/// Returns for each item whether one of its buckets holds what a slot of it would: `held`, by
-/// bucket and item. Both buckets have the shape.
-#[inline]
-pub(crate) fn find_held<const ITEMS: usize>(
-    held: &[[u64; ITEMS]; 2],
-    words: &Words<ITEMS>,
-    shape: Shape,
-    simd: SimdLevel,
-) -> [[bool; ITEMS]; 2] {
-    simd.run(CompareHeld { held, words, shape })
-}
-
-/// The loop of [`find_held`].
-struct CompareHeld<'a, const ITEMS: usize> {
-    held: &'a [[u64; ITEMS]; 2],
-    words: &'a Words<ITEMS>,
-    shape: Shape,
-}
-
-impl<const ITEMS: usize> Kernel for CompareHeld<'_, ITEMS> {
-    type Output = [[bool; ITEMS]; 2];
-
-    #[inline(always)]
-    fn run(self) -> [[bool; ITEMS]; 2] {
-        let Self { held, words, shape } = self;
-        let mut found = [[false; ITEMS]; 2];
-        for (which, found) in found.iter_mut().enumerate() {
-            let (first, second) = (&words.first[which], &words.second[which]);
-            for (item, found) in found.iter_mut().enumerate() {
-                // No branch: the loop must vectorize.
-                *found = shape.marks_of(first[item], second[item], held[which][item]) != 0;
-            }
-        }
-        found
-    }
-}
-
 /// The loop that compares the fingerprints of a batch with the slots of their buckets of 128 bits.
 /// It computes `Shape::contains` on halves, since vectors have no numbers of 128 bits.
 struct ComparePairs<'a, const ITEMS: usize> {

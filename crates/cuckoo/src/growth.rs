@@ -3,6 +3,7 @@
 pub(crate) mod batch;
 pub(crate) mod copy;
 pub(crate) mod figures;
+pub(crate) mod form;
 pub(crate) mod guard;
 pub(crate) mod insert;
 pub(crate) mod layout;
@@ -11,6 +12,7 @@ pub(crate) mod many;
 mod models;
 pub(crate) mod plan;
 pub(crate) mod pointer;
+pub(crate) mod query;
 #[cfg(all(test, tamis_shuttle))]
 mod schedules;
 pub(crate) mod split;

@@ -46,6 +46,7 @@ const OWNERS: [(&str, &[&str]); 2] = [
             "table.rs",
             "growth/batch.rs",
             "growth/guard.rs",
+            "growth/query.rs",
             "growth/split.rs",
             "growth/table.rs",
             "growth/words.rs",

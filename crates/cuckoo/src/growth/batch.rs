@@ -5,10 +5,12 @@
 //! queried one by one after the prefetches, a batch of 1.3 million took 24 ns per item instead of
 //! 13.
 
+use core::array;
+
 use tamis_sync::{BATCH, Kernel, Ordering};
 
-use crate::batch::{Classes, Words, find_held};
-use crate::growth::plan::with_known_shapes;
+use crate::batch::{Classes, Words};
+use crate::growth::form::{Form, Forms};
 use crate::growth::pointer::Pointer;
 use crate::growth::table::Table;
 
@@ -59,12 +61,8 @@ impl Kernel for Locate<'_> {
                 // As `Pointer::level_of` and `low`.
                 let ahead = u64::from((position << level | whole & mask) < next);
                 let low = whole & (mask | ahead << level);
-                // As `place`: the highest bit of `low`, from all bits below it.
-                let mut below = low >> 1;
-                for shift in [1, 2, 4, 8, 16, 32] {
-                    below |= below >> shift;
-                }
-                let top = low & !below;
+                // As `place`: the highest bit of `low`.
+                let top: u64 = if low == 0 { 0 } else { 1 << (63 - (low | 1).leading_zeros()) };
                 let first = if low == 0 { position } else { 0 };
                 batch.places[which][item] = first + low + top.wrapping_mul(buckets + position - 1);
                 batch.held[which][item] = whole >> level >> ahead;
@@ -74,31 +72,53 @@ impl Kernel for Locate<'_> {
     }
 }
 
-/// The loop that checks that each bucket of a batch was at rest, at the level that the pointer
-/// shows.
-struct Tags<'a> {
+/// The loop that compares the buckets of a batch. Returns for each item whether a bucket holds it,
+/// and whether each bucket was at rest, at the level that the pointer shows.
+struct Compare<'a> {
     batch: &'a Located,
     words: &'a Words,
+    forms: &'static Forms,
     paired: bool,
 }
 
-impl Kernel for Tags<'_> {
-    type Output = bool;
+impl Kernel for Compare<'_> {
+    type Output = ([bool; BATCH], bool);
 
     #[inline(always)]
-    fn run(self) -> bool {
-        let Self { batch, words, paired } = self;
-        // The tag is in the highest bits. It is 1 at an even level and 2 at an odd one.
-        let upper = if paired { &words.second } else { &words.first };
-        let even = u64::from(batch.pointer.level.is_multiple_of(2));
-        let mut others = 0;
-        for (words, ahead) in upper.iter().zip(&batch.ahead) {
-            for (&word, &ahead) in words.iter().zip(ahead) {
-                let expected = 2 - (even ^ ahead);
-                others |= word >> 62 ^ expected;
+    fn run(self) -> ([bool; BATCH], bool) {
+        // One loop for each size of bucket, and one for levels of the same shape.
+        let [form, next] = self.forms;
+        match (self.paired, form.shape.is(next.shape)) {
+            (true, true) => self.compare(true, true),
+            (true, false) => self.compare(true, false),
+            (false, true) => self.compare(false, true),
+            (false, false) => self.compare(false, false),
+        }
+    }
+}
+
+impl Compare<'_> {
+    // The loop has no branch, and shapes are numbers in it: so the compiler vectorizes it.
+    #[inline(always)]
+    fn compare(self, paired: bool, same: bool) -> ([bool; BATCH], bool) {
+        let Self { batch, words, forms: [form, next], .. } = self;
+        let [form, next] = [form, next].map(Form::numbers);
+        let (mut marks, mut others) = ([0; BATCH], 0);
+        for which in 0..2 {
+            for (item, marks) in marks.iter_mut().enumerate() {
+                // Select the form of the bucket's level.
+                let is_ahead = 0_u64.wrapping_sub(batch.ahead[which][item]);
+                let form: [u64; 6] = array::from_fn(|at| {
+                    let is_next = if same && at != Form::TAG { 0 } else { is_ahead };
+                    form[at] ^ (form[at] ^ next[at]) & is_next
+                });
+                let (first, second) = (words.first[which][item], words.second[which][item]);
+                let held = batch.held[which][item];
+                *marks |= Form::marks_of(form, paired, [first, second], held);
+                others |= (if paired { second } else { first } ^ form[Form::TAG]) >> 62;
             }
         }
-        others == 0
+        (marks.map(|marks| marks != 0), others == 0)
     }
 }
 
@@ -143,7 +163,7 @@ impl Table {
         let before = versions().map(|version| version.load(Ordering::Acquire));
         let before = before.fold(0, u64::wrapping_add);
         // 2. Load all first buckets, then all second buckets.
-        // ORDERING: Acquire, as in `read_known`.
+        // ORDERING: Acquire, as in `read_at`.
         self.words.load_all(&batch.places, &mut read.words, Ordering::Acquire);
         // 3. Load the pointer and all versions again.
         // ORDERING: Relaxed, both: the Acquire loads of the buckets keep them behind.
@@ -158,41 +178,17 @@ impl Table {
     /// [`read_batch`](Self::read_batch) has read.
     #[inline]
     pub(crate) fn contains_batch(&self, batch: &Located, read: &BatchRead) -> [bool; BATCH] {
-        let mut found = [false; BATCH];
-        let tags = Tags { batch, words: &read.words, paired: self.plan.paired };
-        let is_valid = read.is_valid & self.simd.run(tags);
-        if is_valid {
-            let [one, other] = self.find_in(batch, read);
-            for (item, found) in found.iter_mut().enumerate() {
-                *found = one[item] | other[item];
-            }
+        let (words, forms) = (&read.words, self.forms(batch.pointer.level));
+        let compare = Compare { batch, words, forms, paired: self.plan.paired };
+        let (mut found, are_at_rest) = self.simd.run(compare);
+        let is_valid = read.is_valid & are_at_rest;
+        if !is_valid {
+            found = [false; BATCH];
         }
         if read.is_disturbed | !is_valid {
             self.retry_misses(&batch.classes, &mut found);
         }
         found
-    }
-
-    /// Returns for each bucket and each item whether a slot holds the item.
-    #[inline(always)]
-    fn find_in(&self, batch: &Located, read: &BatchRead) -> [[bool; BATCH]; 2] {
-        let level = batch.pointer.level;
-        let code = self.shapes[level as usize];
-        let find = |shape| find_held(&batch.held, &read.words, shape, self.simd);
-        with_known_shapes!(self.plan.paired, code / 2, code % 2 == 0, lower, upper => {
-            let mut found = find(lower);
-            if !lower.is(upper) {
-                let upper = find(upper);
-                for which in 0..2 {
-                    for item in 0..BATCH {
-                        let is_ahead = batch.ahead[which][item] != 0;
-                        found[which][item] =
-                            is_ahead & upper[which][item] | !is_ahead & found[which][item];
-                    }
-                }
-            }
-            found
-        })
     }
 
     /// Repeats the query of each item that was not found, one item at a time.

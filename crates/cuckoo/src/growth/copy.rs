@@ -56,7 +56,7 @@ impl Table {
             let (bucket, level) = self.normal(pointer, place);
             let shape = self.shape(level);
             len += u64::from(shape.slots() - shape.count(bucket, 0));
-            words.set(self.plan.paired, place, bucket);
+            words.set(place, bucket);
         }
         (0..self.stripes()).for_each(|stripe| self.unlock(stripe));
         Ok((pointer, words, len))

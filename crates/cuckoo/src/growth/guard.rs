@@ -3,11 +3,10 @@
 
 use tamis_sync::{Backoff, Ordering};
 
-use crate::bucket::Shape;
 use crate::growth::layout::{Contents, tag, tag_of_level};
-use crate::growth::plan::with_known_shapes;
-use crate::growth::pointer::Pointer;
+use crate::growth::query::Read;
 use crate::growth::table::{Resolved, Table};
+use crate::growth::words::{Memory, Words, with_memory};
 use crate::place::{Class, alternate};
 
 /// The number of attempts of a query before it tries to take the lock too. The models use one.
@@ -16,7 +15,7 @@ const MAX_ATTEMPTS: u32 = if cfg!(tamis_loom) { 1 } else { 8 };
 impl Table {
     /// Locks the stripe of the class, and waits for it if necessary. Until the guard is dropped,
     /// no other thread adds or clears a copy of the class.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn lock_stripe(&self, class: Class) -> StripeGuard<'_> {
         let stripe = self.stripe(class);
         self.lock(stripe);
@@ -25,7 +24,8 @@ impl Table {
 
     /// Returns whether there is a copy of the class, after a first attempt that was not valid.
     #[cold]
-    pub(crate) fn contains_contended(&self, class: Class) -> bool {
+    pub(crate) fn contains_contended(&self, fingerprint: u64, position: u64) -> bool {
+        let class = Class::of(fingerprint, position, self.plan.buckets);
         if let Some(found) = (1..MAX_ATTEMPTS).find_map(|_| self.try_contains(class)) {
             return found;
         }
@@ -104,45 +104,53 @@ impl StripeGuard<'_> {
     }
 
     /// Adds a copy to the bucket with more empty slots. Returns `false` if neither has one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add(&self) -> bool {
-        let table = self.table;
-        let pointer = table.pointer();
-        let code = table.shapes[pointer.level as usize];
-        let added = with_known_shapes!(table.plan.paired, code / 2, code % 2 == 0, lower, upper => {
-            self.add_by(pointer, lower, upper)
-        });
+        let added = with_memory!(&self.table.words, memory => self.add_in(memory));
         added.unwrap_or_else(|| self.add_while_splitting())
     }
 
-    /// As [`add`](Self::add), with the shapes of the pointer's level and of the next. Returns
-    /// `None`, and has done nothing, if a bucket is being split or changed meanwhile.
+    /// As [`add`](Self::add). Returns `None`, and has done nothing, if a bucket is being split or
+    /// changed meanwhile.
     #[inline(always)]
-    fn add_by(&self, pointer: Pointer, lower: Shape, upper: Shape) -> Option<bool> {
+    fn add_in<M: Memory>(&self, memory: &M) -> Option<bool> {
         let (table, whole) = (self.table, self.class.fingerprint);
-        // 1. Read both buckets. The pointer was loaded under the lock, so the tags say their
-        //    levels (claim 4).
-        let [one, other] = self.class.buckets;
-        let one = table.read_known(pointer, lower, upper, one, whole);
-        let other = table.read_known(pointer, lower, upper, other, whole);
-        if !one.is_at_rest() | !other.is_at_rest() {
+        // 1. Read both buckets. The pointer is loaded under the lock, so the tags say their levels
+        //    (claim 4).
+        let (pointer, [one, other]) = (table.pointer(), self.class.buckets);
+        let one = table.read_at(memory, pointer, one, whole);
+        let other = table.read_at(memory, pointer, other, whole);
+        if !one.is_at_rest::<M>() | !other.is_at_rest::<M>() {
             return None;
         }
         // 2. Slots are filled from the lowest. So the bucket whose first empty slot is lower has
         //    more of them, or nearly so.
-        let full = u32::MAX;
-        let at_one = one.shape.first_empty(one.value).unwrap_or(full);
-        let at_other = other.shape.first_empty(other.value).unwrap_or(full);
-        let (read, at) = if at_one <= at_other { (one, at_one) } else { (other, at_other) };
-        if at == full {
-            return Some(false);
-        }
+        let to = if one.first_empty::<M>() <= other.first_empty::<M>() { one } else { other };
         // 3. Add, if the bucket is as it was.
-        let to = read.value | u128::from(whole >> read.level) << at;
-        // ORDERING: Relaxed, as in `add_to`.
-        let added =
-            table.words.exchange(lower.is_pair(), read.place, [read.value, to], Ordering::Relaxed);
-        added.then_some(true)
+        match self.filled::<M>(to) {
+            None => Some(false),
+            // ORDERING: Relaxed, as in `add_to`.
+            Some(change) => memory.exchange(to.place, change, Ordering::Relaxed).then_some(true),
+        }
+    }
+
+    /// Returns the value of a bucket at rest, and the value with a copy in its first empty slot, if
+    /// it has one.
+    #[inline(always)]
+    fn filled<M: Memory>(&self, read: Read) -> Option<[u128; 2]> {
+        let held = u128::from(self.class.fingerprint >> read.level);
+        let at = read.form.offset(read.first_empty::<M>());
+        (read.first_empty::<M>() != M::BITS).then(|| [read.value, read.value | held << at])
+    }
+
+    /// Returns the value of a bucket at rest, and the value without the first copy, if it has one.
+    #[inline(always)]
+    fn cleared<M: Memory>(&self, read: Read) -> Option<[u128; 2]> {
+        let whole = self.class.fingerprint;
+        let held = u128::from(whole >> read.level);
+        let first = read.form.first_empty(M::PAIRED, read.differences::<M>(whole));
+        let at = read.form.offset(first);
+        (first != M::BITS).then(|| [read.value, read.value ^ held << at])
     }
 
     /// As [`add`](Self::add), whatever other threads do.
@@ -163,7 +171,7 @@ impl StripeGuard<'_> {
     /// Clears the copy at a position, which must have one. If another copy replaces it, that one
     /// must have been added, and the version advanced, before.
     fn clear_slot(&self, position: u64) {
-        // ORDERING: Release pairs with the Acquire of `read_known`: a reader that sees the cleared
+        // ORDERING: Release pairs with the Acquire of `read_at`: a reader that sees the cleared
         // slot also sees the advance and the add before it (claim 1).
         let cleared = self.replace(position, Ordering::Release, |held| held, |_| 0);
         debug_assert!(cleared, "a copy vanished while its stripe was locked");
@@ -179,7 +187,7 @@ impl StripeGuard<'_> {
         from: impl Fn(u64) -> u64,
         to: impl Fn(u64) -> u64,
     ) -> bool {
-        let (words, paired) = (&self.table.words, self.table.plan.paired);
+        let words = &self.table.words;
         loop {
             let (place, Contents { value, shape, level, .. }) = self.resolve(position);
             let held = self.class.fingerprint >> level;
@@ -191,7 +199,7 @@ impl StripeGuard<'_> {
                 Some(bits ^ u128::from(from ^ to) << at)
             };
             // ORDERING: the caller's.
-            match words.try_update(paired, place, value, order, change) {
+            match words.try_update(place, value, order, change) {
                 Ok(_) => return true,
                 Err(bits) if is_at_level(bits) => return false,
                 // It is being split. Find it again.
@@ -219,6 +227,7 @@ impl StripeGuard<'_> {
     ///
     /// The class may be a guess that no item has: a search that slept through a level has read
     /// slots at a wrong width.
+    #[inline(always)]
     pub(crate) fn relocate(&self) -> bool {
         let Class { fingerprint, buckets: [from, to] } = self.class;
         // Such a fingerprint may be wider than a slot. Compared with a bucket, it would overflow,
@@ -227,7 +236,44 @@ impl StripeGuard<'_> {
         if !plan.may_hold(0, fingerprint) || alternate(fingerprint, from, plan.buckets) != to {
             return false;
         }
-        // Add before clearing, so that the copy is always in at least one bucket.
+        let moved = with_memory!(&self.table.words, memory => self.relocate_in(memory));
+        moved.unwrap_or_else(|| self.relocate_while_splitting())
+    }
+
+    /// As [`relocate`](Self::relocate). Returns `None`, and has done nothing, if a bucket is being
+    /// split or changed meanwhile.
+    #[inline(always)]
+    fn relocate_in<M: Memory>(&self, memory: &M) -> Option<bool> {
+        let (table, whole) = (self.table, self.class.fingerprint);
+        // 1. Read both buckets, as in `add_in`.
+        let (pointer, [from, to]) = (table.pointer(), self.class.buckets);
+        let from = table.read_at(memory, pointer, from, whole);
+        let to = table.read_at(memory, pointer, to, whole);
+        if !from.is_at_rest::<M>() | !to.is_at_rest::<M>() {
+            return None;
+        }
+        let (Some(clear), Some(add)) = (self.cleared::<M>(from), self.filled::<M>(to)) else {
+            return Some(false);
+        };
+        // 2. Add before clearing, so that the copy is always in at least one bucket.
+        // ORDERING: Relaxed, as in `add_to`.
+        if !memory.exchange(to.place, add, Ordering::Relaxed) {
+            return None;
+        }
+        self.advance_version();
+        // 3. Clear. If the bucket has changed since, find the copy again.
+        // ORDERING: Release, as in `clear_slot`.
+        if !memory.exchange(from.place, clear, Ordering::Release) {
+            self.clear_slot(self.class.buckets[0]);
+        }
+        Some(true)
+    }
+
+    /// As [`relocate`](Self::relocate), whatever other threads do.
+    #[cold]
+    fn relocate_while_splitting(&self) -> bool {
+        let [from, to] = self.class.buckets;
+        // Add before clearing, as in `relocate_in`.
         let copied = self.resolve(from).1.contains(self.class) && self.add_to(to);
         if copied {
             self.advance_version();
@@ -246,7 +292,7 @@ impl StripeGuard<'_> {
 }
 
 impl Drop for StripeGuard<'_> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
         self.table.unlock(self.stripe);
     }

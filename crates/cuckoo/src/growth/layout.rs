@@ -8,6 +8,8 @@
 //!
 //! The two highest bits of a bucket are its **tag**: how its slots are to be read.
 
+use core::hint::select_unpredictable;
+
 use crate::bucket::Shape;
 use crate::place::Class;
 
@@ -50,10 +52,11 @@ pub(crate) const fn low(fingerprint: u64, level: u32) -> u64 {
 /// Returns the place of a bucket in memory. The places of the upper children of a level follow
 /// each other in the order in which the buckets of the level split.
 #[inline(always)]
-pub(crate) const fn place(position: u64, low: u64, buckets: u64) -> u64 {
-    // The highest bit of `low`, or 0. It says which doubling made the bucket.
-    let top = if low == 0 { 0 } else { 1 << (63 - low.leading_zeros()) };
-    if low == 0 { position } else { top * (buckets + position - 1) + low }
+pub(crate) fn place(position: u64, low: u64, buckets: u64) -> u64 {
+    // The highest bit of `low` says which doubling made the bucket. No branch: the processor cannot
+    // predict it.
+    let first = select_unpredictable(low == 0, 0, buckets - 1);
+    ((first + position) << (low | 1).ilog2()) + low
 }
 
 /// Returns the position and the low bits of the bucket at a place.
@@ -69,15 +72,19 @@ pub(crate) const fn bucket_at(place: u64, buckets: u64) -> (u64, u64) {
 
 /// Splits a bucket of this level: returns its lower and its upper child.
 pub(crate) fn halves(bucket: u128, level: u32, from: Shape, to: Shape) -> [u128; 2] {
-    let mut children = [in_place(tag_of_level(level + 1), to); 2];
-    let mut filled = [0; 2];
-    for fingerprint in from.fingerprints_of(bucket) {
-        // The lowest bit decides. A child has at least as many slots as its parent.
-        let which = (fingerprint & 1) as usize;
-        children[which] |= u128::from(fingerprint >> 1) << (filled[which] * to.width());
-        filled[which] += 1;
+    let mut children = [0_u128; 2];
+    // From the highest slot, so that the children have their fingerprints in the same order.
+    for slot in (0..from.slots()).rev() {
+        let fingerprint = (bucket >> (slot * from.width())) as u64 & from.mask();
+        for (bit, child) in (0..).zip(&mut children) {
+            // The lowest bit decides. No branch: the processor cannot predict it. A child has at
+            // least as many slots as its parent.
+            let with = *child << to.width() | u128::from(fingerprint >> 1);
+            let is_here = fingerprint & 1 == bit && fingerprint != 0;
+            *child = if is_here { with } else { *child };
+        }
     }
-    children
+    children.map(|child| child | in_place(tag_of_level(level + 1), to))
 }
 
 /// Returns the bucket of this level whose children these are, or `None` if their copies do not fit

@@ -1,6 +1,6 @@
 //! The batch operations on a table that grows, as work for the batch pipeline.
 
-use tamis_sync::{BATCH, BatchWork, Counter};
+use tamis_sync::{BATCH, BatchWork, Counter, Kernel};
 
 use crate::error::InsertError;
 use crate::growth::batch::{BatchRead, Located};
@@ -15,16 +15,34 @@ pub(crate) struct Counted<'f> {
     pub(crate) len: &'f Counter,
 }
 
+/// A query of a hash. It fits into two registers.
+struct Query<'t>(&'t Table, u64);
+
+impl Kernel for Query<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let Self(table, hash) = self;
+        table.contains(table.plan.class(hash))
+    }
+}
+
 impl Counted<'_> {
     #[inline]
-    pub(crate) fn insert(self, class: Class) -> Result<(), InsertError> {
+    pub(crate) fn contains(self, hash: u64) -> bool {
+        self.table.simd.run(Query(self.table, hash))
+    }
+
+    #[inline(always)]
+    fn insert_class(self, class: Class) -> Result<(), InsertError> {
         insert(self.table, class)?;
         self.added(class);
         Ok(())
     }
 
-    #[inline]
-    pub(crate) fn insert_once(self, class: Class) -> Result<bool, InsertError> {
+    #[inline(always)]
+    fn insert_class_once(self, class: Class) -> Result<bool, InsertError> {
         let new = insert_once(self.table, class)?;
         if new {
             self.added(class);
@@ -32,8 +50,8 @@ impl Counted<'_> {
         Ok(new)
     }
 
-    #[inline]
-    pub(crate) fn remove(self, class: Class) -> bool {
+    #[inline(always)]
+    fn remove_class(self, class: Class) -> bool {
         let removed = self.table.lock_stripe(class).remove();
         if removed {
             self.len.subtract(1);
@@ -47,25 +65,56 @@ impl Counted<'_> {
             for whole in contents.fingerprints() {
                 let class = Class::of(whole, position, from.plan.buckets);
                 if once {
-                    self.insert_once(class)?;
+                    self.insert_class_once(class)?;
                 } else {
-                    self.insert(class)?;
+                    self.insert_class(class)?;
                 }
             }
         }
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn added(self, class: Class) {
         self.len.add(1);
         self.table.keep_up(class, self.len);
     }
 }
 
+/// Operations of a hash, each by a function of its class. They are compiled for each SIMD level,
+/// since newer processors shift by a number in fewer instructions.
+macro_rules! operations {
+    ($($name:ident -> $answer:ty, |$filter:ident, $class:ident| $run:expr;)*) => {
+        impl Counted<'_> {$(
+            pub(crate) fn $name(self, hash: u64) -> $answer {
+                struct Operation<'f>(Counted<'f>, u64);
+
+                impl Kernel for Operation<'_> {
+                    type Output = $answer;
+
+                    #[inline(always)]
+                    fn run(self) -> $answer {
+                        let Self($filter, hash) = self;
+                        let $class = $filter.table.plan.class(hash);
+                        $run
+                    }
+                }
+
+                self.table.simd.run(Operation(self, hash))
+            }
+        )*}
+    };
+}
+
+operations! {
+    insert -> Result<(), InsertError>, |filter, class| filter.insert_class(class);
+    insert_once -> Result<bool, InsertError>, |filter, class| filter.insert_class_once(class);
+    remove -> bool, |filter, class| filter.remove_class(class);
+}
+
 /// The operations that change the filter, each by a function of a class.
 macro_rules! batches {
-    ($($name:ident -> $answer:ty = $idle:expr,
+    ($($name:ident($one:ident) -> $answer:ty = $idle:expr,
         |$filter:ident, $class:ident| $run:expr;)*) => {$(
         pub(crate) struct $name<'f>(pub(crate) Counted<'f>);
 
@@ -96,8 +145,7 @@ macro_rules! batches {
 
             #[inline]
             fn one(&mut self, hash: u64) -> $answer {
-                let ($filter, $class) = (self.0, self.0.table.plan.class(hash));
-                $run
+                self.0.$one(hash)
             }
 
             #[inline]
@@ -113,12 +161,12 @@ macro_rules! batches {
 }
 
 batches! {
-    Insert -> Result<(), InsertError> = Ok(()),
-        |filter, class| filter.insert(class);
-    InsertOnce -> Result<bool, InsertError> = Ok(false),
-        |filter, class| filter.insert_once(class);
-    Remove -> bool = false,
-        |filter, class| filter.remove(class);
+    Insert(insert) -> Result<(), InsertError> = Ok(()),
+        |filter, class| filter.insert_class(class);
+    InsertOnce(insert_once) -> Result<bool, InsertError> = Ok(false),
+        |filter, class| filter.insert_class_once(class);
+    Remove(remove) -> bool = false,
+        |filter, class| filter.remove_class(class);
 }
 
 /// Queries, in two steps: `begin` reads the buckets, `end` compares the fingerprints in vectors.
@@ -157,7 +205,7 @@ impl BatchWork for Contains<'_> {
 
     #[inline]
     fn one(&mut self, hash: u64) -> bool {
-        self.table.contains(self.table.plan.class(hash))
+        self.table.simd.run(Query(self.table, hash))
     }
 
     #[inline]

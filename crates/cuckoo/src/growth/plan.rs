@@ -173,13 +173,19 @@ impl Plan {
     /// Returns the number of items up to which a table does not split further, in which the first
     /// `next` buckets of this level are split.
     pub(crate) fn items(&self, level: u32, next: u64) -> u64 {
-        let part = |buckets: u64, level: u32| {
-            let slots = buckets.saturating_mul(u64::from(self.shape(level).slots()));
-            let permille = u64::from(LOADS[self.shape(level).slots() as usize]);
+        self.items_of(level, next, [level, level + 1].map(|level| self.shape(level).slots()))
+    }
+
+    /// As [`items`](Self::items), where buckets of the level and of the next one have these numbers
+    /// of slots.
+    pub(crate) fn items_of(&self, level: u32, next: u64, [slots, next_slots]: [u32; 2]) -> u64 {
+        let part = |buckets: u64, slots: u32| {
+            let permille = u64::from(LOADS[slots as usize]);
+            let slots = buckets.saturating_mul(u64::from(slots));
             slots / 1000 * permille + slots % 1000 * permille / 1000
         };
         let all = self.buckets << level;
-        part(all - next, level).saturating_add(part(2 * next, level + 1))
+        part(all - next, slots).saturating_add(part(2 * next, next_slots))
     }
 
     /// Returns the number of items that the table holds with high probability, after all
@@ -271,51 +277,3 @@ const LOADS: [u32; 12] = [0, 0, 780, 820, 830, 840, 840, 850, 850, 850, 850, 850
 pub(crate) const fn sequence(paired: bool) -> &'static [Shape] {
     if paired { &PAIRS } else { &WORDS }
 }
-
-/// Evaluates an expression with the shapes of a level and of the next one as constants, so that
-/// the compiler computes everything that derives from them. `number` is the
-/// [number](Plan::shape_number) of the first, and `same` whether the other is the same.
-///
-/// This is a macro for the reason that `with_known_shape` states.
-macro_rules! with_known_shapes {
-    ($paired:expr, $number:expr, $same:expr, $lower:ident, $upper:ident => $run:expr) => {{
-        use crate::growth::plan::{PAIRS, WORDS};
-        macro_rules! arm {
-            ($list:ident, $at:literal) => {{
-                let $lower = const { $list[$at] };
-                if $same {
-                    let $upper = $lower;
-                    $run
-                } else {
-                    // The last shape has no next one.
-                    const NEXT: usize = if $at + 1 < $list.len() { $at + 1 } else { 0 };
-                    let $upper = const { $list[NEXT] };
-                    $run
-                }
-            }};
-        }
-        if $paired {
-            match $number {
-                0 => arm!(PAIRS, 0),
-                1 => arm!(PAIRS, 1),
-                2 => arm!(PAIRS, 2),
-                3 => arm!(PAIRS, 3),
-                4 => arm!(PAIRS, 4),
-                5 => arm!(PAIRS, 5),
-                6 => arm!(PAIRS, 6),
-                7 => arm!(PAIRS, 7),
-                _ => arm!(PAIRS, 8),
-            }
-        } else {
-            match $number {
-                0 => arm!(WORDS, 0),
-                1 => arm!(WORDS, 1),
-                2 => arm!(WORDS, 2),
-                3 => arm!(WORDS, 3),
-                4 => arm!(WORDS, 4),
-                _ => arm!(WORDS, 5),
-            }
-        }
-    }};
-}
-pub(crate) use with_known_shapes;

@@ -130,7 +130,7 @@ impl Table {
         let at = self.place_of(level, number);
         // ORDERING: Release: a reader that sees the bucket frozen sees that this level has begun
         // (claim 5).
-        let _ = self.words.exchange(self.plan.paired, at, [bucket, frozen], Ordering::Release);
+        let _ = self.words.exchange(at, [bucket, frozen], Ordering::Release);
     }
 
     /// Freezes a bucket and does not go on.
@@ -143,16 +143,15 @@ impl Table {
     /// Completes the split of a frozen bucket of this value (rules 15 and 16). The caller holds a
     /// lock since before it loaded the value.
     pub(crate) fn complete_split(&self, level: u32, number: u64, frozen: u128) {
-        let (plan, paired) = (&self.plan, self.plan.paired);
         let [lower, upper] = halves(frozen, level, *self.shape(level), *self.shape(level + 1));
         // The birth. If it fails, another thread made it; then the child may have changed since.
-        let child = (plan.buckets << level) + number;
+        let child = (self.plan.buckets << level) + number;
         // ORDERING: Relaxed: a thread reaches the child through the commit only (claim 6).
-        let _ = self.words.exchange(paired, child, [0, upper], Ordering::Relaxed);
+        let _ = self.words.exchange(child, [0, upper], Ordering::Relaxed);
         // The commit.
         // ORDERING: Release: the tag shows the child (claim 6).
         let at = self.place_of(level, number);
-        let _ = self.words.exchange(paired, at, [frozen, lower], Ordering::Release);
+        let _ = self.words.exchange(at, [frozen, lower], Ordering::Release);
         const { assert!(UNBORN == 0) };
     }
 

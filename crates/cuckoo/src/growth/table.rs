@@ -1,17 +1,19 @@
-//! The table that grows in place, as its users see it: queries, and the holders of a stripe, who
-//! add, relocate and remove copies while other threads split buckets.
+//! The table that grows in place: its words, its locks, and how a bucket is found while other
+//! threads split buckets.
 //!
-//! [`growth`](crate::growth) has the protocol and its proof; `split.rs` contains the splits. Each
-//! `ORDERING:` comment names the claim that needs it.
+//! [`growth`](crate::growth) has the protocol and its proof. `query.rs` contains the queries,
+//! `guard.rs` the holders of a stripe, and `split.rs` the splits. Each `ORDERING:` comment names
+//! the claim that needs it.
 
 use tamis_sync::{
     AllocError, CachePadded, LINE_BYTES, LINE_WORDS, Lines, Ordering, SimdLevel, Word,
 };
 
 use crate::bucket::Shape;
+use crate::growth::form::{Forms, forms};
 use crate::growth::layout::{Contents, FROZEN, bucket_at, in_place, low, place, tag, tag_of_level};
-use crate::growth::plan::{MAX_DOUBLINGS, Plan, SPLITTERS, sequence, with_known_shapes};
-use crate::growth::pointer::Pointer;
+use crate::growth::plan::{Plan, SPLITTERS};
+use crate::growth::pointer::{LEVEL_BITS, Pointer};
 use crate::growth::words::Words;
 use crate::place::Class;
 
@@ -22,8 +24,8 @@ const LOCK: u64 = 1;
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) plan: Plan,
-    /// The number of the shape of each level, doubled, plus 1 if the next level has another one.
-    pub(crate) shapes: [u8; MAX_DOUBLINGS as usize + 2],
+    /// The forms of each level and of the next one.
+    forms: [&'static Forms; 1 << LEVEL_BITS],
     pub(crate) words: Words,
     /// The split pointer `P`.
     pub(crate) pointer: CachePadded<Word>,
@@ -37,31 +39,6 @@ pub(crate) struct Table {
     pub(crate) simd: SimdLevel,
     /// The buckets that are split before the pointer moves. Their upper children are one line.
     pub(crate) portion: u64,
-}
-
-/// A bucket that was read where the pointer says.
-#[derive(Clone, Copy)]
-pub(crate) struct Read {
-    pub(crate) value: u128,
-    pub(crate) place: u64,
-    /// The level and the shape that the bucket has if it is at rest.
-    pub(crate) level: u32,
-    pub(crate) shape: Shape,
-}
-
-impl Read {
-    /// Returns whether the bucket is at rest, at its level. Otherwise it is being split, or has
-    /// been since the pointer was loaded.
-    #[inline(always)]
-    pub(crate) const fn is_at_rest(&self) -> bool {
-        tag(self.value, self.shape) == tag_of_level(self.level)
-    }
-
-    /// Returns whether a slot holds the fingerprint.
-    #[inline(always)]
-    const fn contains(&self, whole: u64) -> bool {
-        self.shape.contains(self.value, whole >> self.level)
-    }
 }
 
 /// How a bucket was found.
@@ -102,14 +79,15 @@ impl Table {
         portion: u64,
     ) -> Result<Self, AllocError> {
         let packed = |count: u64| Lines::zeroed(count.div_ceil(LINE_WORDS as u64));
-        let mut shapes = [0; MAX_DOUBLINGS as usize + 2];
-        for (level, code) in (0..=plan.doublings).zip(&mut shapes) {
-            let [this, next] = [level, level + 1].map(|level| plan.shape_number(level) as u8);
-            *code = 2 * this + u8::from(this != next);
-        }
+        let forms = core::array::from_fn(|level| {
+            // The last level has no next one.
+            let level = plan.doublings.min(level as u32);
+            let next = plan.doublings.min(level + 1);
+            forms(plan.paired, level, [level, next].map(|level| plan.shape_number(level)))
+        });
         Ok(Self {
             plan,
-            shapes,
+            forms,
             words,
             pointer: CachePadded::new(Word::new(0)),
             sweep: CachePadded::new(Word::new(0)),
@@ -124,11 +102,10 @@ impl Table {
     /// Empties the table, which begins with its first size again.
     pub(crate) fn clear(&mut self) {
         let pointer = self.pointer.update(|bits| Pointer::of(*bits));
-        let paired = self.plan.paired;
         // With the children of a portion that is split and not yet published.
-        self.words.fill(paired, pointer.places(&self.plan) + self.portion, 0);
+        self.words.fill(pointer.places(&self.plan) + self.portion, 0);
         let empty = in_place(tag_of_level(0), self.plan.shape(0));
-        self.words.fill(paired, self.plan.buckets, empty);
+        self.words.fill(self.plan.buckets, empty);
         self.restart(Pointer { level: 0, next: 0 });
     }
 
@@ -158,10 +135,16 @@ impl Table {
         self.stripes() + SPLITTERS
     }
 
+    /// Returns the forms of buckets at a level and at the next one.
+    #[inline(always)]
+    pub(crate) fn forms(&self, level: u32) -> &'static Forms {
+        self.forms[level as usize]
+    }
+
     /// Returns the shape of buckets at a level.
     #[inline(always)]
     pub(crate) fn shape(&self, level: u32) -> &'static Shape {
-        &sequence(self.plan.paired)[usize::from(self.shapes[level as usize] / 2)]
+        &self.forms(level)[0].shape
     }
 
     #[inline(always)]
@@ -213,128 +196,18 @@ impl Table {
     pub(crate) fn prefetch_one(&self, whole: u64, position: u64, pointer: Pointer) {
         let level = pointer.level_of(position << pointer.level | low(whole, pointer.level));
         let place = place(position, low(whole, level), self.plan.buckets);
-        self.words.prefetch(self.plan.paired, place);
-    }
-
-    /// Returns whether there is a copy of the class.
-    #[inline]
-    pub(crate) fn contains(&self, class: Class) -> bool {
-        match self.try_contains(class) {
-            Some(found) => found,
-            None => self.contains_contended(class),
-        }
-    }
-
-    /// Returns whether there is a copy of the class, or `None` if a relocation, a removal or a
-    /// split disturbed the query.
-    #[inline(always)]
-    pub(crate) fn try_contains(&self, class: Class) -> Option<bool> {
-        // 1. Load the version, then the pointer.
-        let version = self.version(self.stripe(class));
-        // ORDERING: Acquire pairs with the Release of `advance_version` (claim 1).
-        let before = version.load(Ordering::Acquire);
-        let pointer = self.pointer();
-        // 2. Read both buckets.
-        let code = self.shapes[pointer.level as usize];
-        let found = with_known_shapes!(self.plan.paired, code / 2, code % 2 == 0, lower, upper => {
-            self.find_by(pointer, lower, upper, class)
-        });
-        // 3. Load the pointer and the version again.
-        // ORDERING: Relaxed, both: the Acquire loads of the buckets keep them behind (claims 1,
-        // 5).
-        let now = Pointer::of(self.pointer.load(Ordering::Relaxed));
-        let changed = version.load(Ordering::Relaxed) != before;
-        // A hit is valid whatever the version. Nothing is valid if the level has changed.
-        let found = found?;
-        if now.level != pointer.level || changed & !found { None } else { Some(found) }
-    }
-
-    /// Returns whether a bucket of the class has a copy, or `None` if the pointer is out of date.
-    /// `lower` and `upper` are the shapes of the pointer's level and of the next.
-    #[inline(always)]
-    fn find_by(&self, pointer: Pointer, lower: Shape, upper: Shape, class: Class) -> Option<bool> {
-        // No iterator over the two buckets: the compiler does not inline it.
-        let [one, other] = class.buckets;
-        let one = self.read_known(pointer, lower, upper, one, class.fingerprint);
-        let other = self.read_known(pointer, lower, upper, other, class.fingerprint);
-        if one.is_at_rest() & other.is_at_rest() {
-            Some(one.contains(class.fingerprint) | other.contains(class.fingerprint))
-        } else {
-            // Pass numbers, not structures: the compiler would spill those to the stack.
-            self.find_while_splitting(pointer.bits(), class.fingerprint, class.buckets[0])
-        }
-    }
-
-    /// Reads the bucket of a fingerprint at a position, with shapes that are constants.
-    #[inline(always)]
-    pub(crate) fn read_known(
-        &self,
-        pointer: Pointer,
-        lower: Shape,
-        upper: Shape,
-        position: u64,
-        whole: u64,
-    ) -> Read {
-        let level = pointer.level_of(position << pointer.level | low(whole, pointer.level));
-        let place = place(position, low(whole, level), self.plan.buckets);
-        // ORDERING: Acquire pairs with the Releases of clears, freezes and commits (claims 1, 5
-        // and 6).
-        let value = self.words.load(lower.is_pair(), place, Ordering::Acquire);
-        // No branch on the level: the processor cannot predict it.
-        let shape = if lower.is(upper) || level == pointer.level { lower } else { upper };
-        Read { value, place, level, shape }
-    }
-
-    /// Returns a copy in a bucket of the class whose other bucket has an empty slot: the class of
-    /// the copy, with its present position first. A guess, as all that a search returns.
-    #[inline(never)]
-    pub(crate) fn find_step(&self, class: Class) -> Option<Class> {
-        let pointer = self.pointer();
-        let code = self.shapes[pointer.level as usize];
-        with_known_shapes!(self.plan.paired, code / 2, code % 2 == 0, lower, upper => {
-            self.find_step_by(pointer, lower, upper, class)
-        })
-    }
-
-    #[inline(always)]
-    fn find_step_by(
-        &self,
-        pointer: Pointer,
-        lower: Shape,
-        upper: Shape,
-        class: Class,
-    ) -> Option<Class> {
-        for position in class.buckets {
-            let whole = class.fingerprint;
-            let Read { value, level, shape, .. } =
-                self.read_known(pointer, lower, upper, position, whole);
-            let low = low(whole, level);
-            for held in shape.fingerprints_of(value) {
-                let class = Class::of(held << level | low, position, self.plan.buckets);
-                let [_, other] = class.buckets;
-                let read = self.read_known(pointer, lower, upper, other, class.fingerprint);
-                if read.is_at_rest() & read.shape.first_empty(read.value).is_some() {
-                    return Some(class);
-                }
-            }
-        }
-        None
-    }
-
-    /// Returns what [`find_by`](Self::find_by) does, when a bucket is being split, or has been
-    /// since the pointer was loaded.
-    #[cold]
-    fn find_while_splitting(&self, pointer: u64, fingerprint: u64, position: u64) -> Option<bool> {
-        let class = Class::of(fingerprint, position, self.plan.buckets);
-        let [one, other] =
-            class.buckets.map(|position| self.contents(Pointer::of(pointer), position, class));
-        Some(one?.contains(class) | other?.contains(class))
+        self.words.prefetch(place);
     }
 
     /// Returns the contents of the bucket of a class at a position, or `None` if the pointer is
     /// out of date.
     #[inline(always)]
-    fn contents(&self, pointer: Pointer, position: u64, class: Class) -> Option<Contents<'static>> {
+    pub(crate) fn contents(
+        &self,
+        pointer: Pointer,
+        position: u64,
+        class: Class,
+    ) -> Option<Contents<'static>> {
         match self.resolve_by(pointer, position, class.fingerprint) {
             Resolved::At { contents, .. } | Resolved::Frozen { contents, .. } => Some(contents),
             Resolved::Stale => None,
@@ -344,9 +217,9 @@ impl Table {
     /// Returns the value of the bucket at a place.
     #[inline(always)]
     pub(crate) fn bucket(&self, place: u64) -> u128 {
-        // ORDERING: Acquire, as in `read_known`; under a lock too, since the lock does not order
+        // ORDERING: Acquire, as in `read_at`; under a lock too, since the lock does not order
         // the births of other threads' splits (claim 2).
-        self.words.load(self.plan.paired, place, Ordering::Acquire)
+        self.words.load(place, Ordering::Acquire)
     }
 
     /// Reads the bucket of a fingerprint at a position, as one of this level. Returns its place,
@@ -394,16 +267,10 @@ impl Table {
         }
     }
 
-    /// Returns the contents of the bucket of a fingerprint at a position, for a search, which
-    /// trusts nothing that it reads.
-    #[inline(always)]
-    pub(crate) fn peek(&self, position: u64, whole: u64) -> Contents<'static> {
-        let class = Class { fingerprint: whole, buckets: [position; 2] };
-        loop {
-            if let Some(contents) = self.contents(self.pointer(), position, class) {
-                return contents;
-            }
-        }
+    /// Returns the number of items up to which the table does not split further.
+    pub(crate) fn items_before_split(&self, pointer: Pointer) -> u64 {
+        let slots = self.forms(pointer.level).each_ref().map(|form| form.shape.slots());
+        self.plan.items_of(pointer.level, pointer.next, slots)
     }
 
     /// Returns the number of bytes of the buckets, the locks and the versions.

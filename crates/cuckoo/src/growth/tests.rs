@@ -9,6 +9,7 @@ use tamis_hash::{HashItem, Rapid};
 use tamis_sync::{Counter, LINE_WORDS, PairAccess};
 
 use super::copy::{all_lines, line_len};
+use super::form::{Form, forms};
 use super::layout::{bucket_at, halves, in_place, joined, low, place, tag, tag_of_level};
 use super::many::Counted;
 use super::plan::{Plan, sequence};
@@ -24,8 +25,12 @@ fn sizes() -> impl Iterator<Item = bool> {
     [true, false].into_iter().filter(|paired| !paired || PairAccess::detect().is_some())
 }
 
+fn hash(number: u64) -> u64 {
+    Rapid::with_seed(7).hash_item(&number)
+}
+
 fn class(plan: &Plan, number: u64) -> Class {
-    plan.class(Rapid::with_seed(7).hash_item(&number))
+    plan.class(hash(number))
 }
 
 /// Every place is that of one bucket, and the upper children of a level follow each other.
@@ -68,6 +73,45 @@ fn shapes_leave_two_bits_and_never_lose_a_slot() {
 }
 
 proptest! {
+    /// The constants of a level find what the shape and the tag say, and so do those for vectors.
+    #[test]
+    fn forms_compare_as_shapes_do(
+        paired in any::<bool>(),
+        which in any::<prop::sample::Index>(),
+        step in 0..2_usize,
+        level in 0..20_u32,
+        slots in prop::collection::vec(0..4_u64, 11),
+        tag in 0..4_u32,
+        wanted in 1..4_u64,
+    ) {
+        let shapes = sequence(paired);
+        let number = which.index(shapes.len());
+        let next = (number + step).min(shapes.len() - 1);
+        let forms = forms(paired, level, [number, next]);
+        for (form, (shape, level)) in forms.iter().zip([(number, level), (next, level + 1)]) {
+            let shape = shapes[shape];
+            prop_assert_eq!(form.shape, shape);
+            // Few values, so slots are often empty or equal; and high ones too.
+            let value = |slot: u64| if slot == 3 { shape.mask() } else { slot };
+            let bucket = slots.iter().zip(0..shape.slots()).fold(0, |bucket, (&slot, at)| {
+                bucket | u128::from(value(slot)) << (at * shape.width())
+            });
+            let bits = bucket | in_place(tag, shape);
+            let differences = form.differences(paired, bits, value(wanted));
+            let is_at_rest = tag == tag_of_level(level);
+            prop_assert_eq!(Form::has_tag(paired, differences), is_at_rest);
+            let found = shape.find(bucket, value(wanted));
+            let first = form.first_empty(paired, differences);
+            let end = if paired { 128 } else { 64 };
+            prop_assert_eq!((first != end).then(|| form.offset(first)), found);
+            let empty = form.first_empty(paired, bits);
+            prop_assert_eq!((empty != end).then(|| form.offset(empty)), shape.first_empty(bucket));
+            let halves = [bits as u64, if paired { (bits >> 64) as u64 } else { 0 }];
+            let (numbers, held) = (form.numbers(), value(wanted));
+            prop_assert_eq!(Form::marks_of(numbers, paired, halves, held) != 0, found.is_some());
+        }
+    }
+
     /// The children hold what their parent held, each in the half of its bit, and give it back.
     #[test]
     fn halves_of_a_bucket_join_to_it(
@@ -177,7 +221,7 @@ fn grown(plan: Plan, items: u64) -> (Table, Counter) {
     let (table, len) = (Table::new(plan).unwrap(), Counter::zeroed(1).unwrap());
     let counted = Counted { table: &table, len: &len };
     for number in 0..items {
-        counted.insert(class(&plan, number)).unwrap();
+        counted.insert(hash(number)).unwrap();
     }
     (table, len)
 }
@@ -252,7 +296,7 @@ fn a_stopped_splitter_holds_up_the_next_level_only_and_with_an_error() {
         table.freeze_only(pointer.level, pointer.next);
         let mut items = 3000;
         let error = loop {
-            match counted.insert(class(&plan, items)) {
+            match counted.insert(hash(items)) {
                 Ok(()) => items += 1,
                 Err(error) => break error,
             }
@@ -277,7 +321,7 @@ fn a_stopped_splitter_holds_up_the_next_level_only_and_with_an_error() {
         }
         assert_eq!(table.grow(), Err(GrowError::Stalled));
         table.unlock(lock);
-        (items..2 * items).for_each(|number| counted.insert(class(&plan, number)).unwrap());
+        (items..2 * items).for_each(|number| counted.insert(hash(number)).unwrap());
         assert!((0..2 * items).all(|number| table.contains(class(&plan, number))));
     }
 }

@@ -7,14 +7,114 @@ use tamis_sync::{AllocError, LINE_WORDS, Lines, Ordering, PairAccess, PairLines}
 use crate::batch::Words as BatchWords;
 use crate::growth::plan::Plan;
 
+/// Memory of buckets of one size.
+pub(crate) trait Memory {
+    /// Whether a bucket has 128 bits. Otherwise it has 64.
+    const PAIRED: bool;
+
+    /// The number of bits of a bucket.
+    const BITS: u32 = if Self::PAIRED { 128 } else { 64 };
+
+    /// Loads a bucket, in one atomic access.
+    fn load(&self, place: u64, order: Ordering) -> u128;
+
+    /// Replaces the value of a bucket by the result of `change`, in one atomic step. `guess` is
+    /// what the caller has loaded. Returns the value before; or, as an error, the value for which
+    /// `change` returned `None`.
+    fn try_update(
+        &self,
+        place: u64,
+        guess: u128,
+        order: Ordering,
+        change: impl FnMut(u128) -> Option<u128>,
+    ) -> Result<u128, u128>;
+
+    /// Replaces the value of a bucket if it is `from`.
+    #[inline(always)]
+    fn exchange(&self, place: u64, [from, to]: [u128; 2], order: Ordering) -> bool {
+        // ORDERING: the caller's.
+        self.try_update(place, from, order, |bits| (bits == from).then_some(to)).is_ok()
+    }
+
+    /// Prefetches a bucket.
+    fn prefetch(&self, place: u64);
+}
+
+impl Memory for Lines {
+    const PAIRED: bool = false;
+
+    #[inline(always)]
+    fn load(&self, place: u64, order: Ordering) -> u128 {
+        // ORDERING: the caller's.
+        u128::from(self.word(place as usize).load(order))
+    }
+
+    #[inline(always)]
+    fn try_update(
+        &self,
+        place: u64,
+        guess: u128,
+        order: Ordering,
+        mut change: impl FnMut(u128) -> Option<u128>,
+    ) -> Result<u128, u128> {
+        let change = |bits| change(u128::from(bits)).map(|new| new as u64);
+        let word = self.word(place as usize);
+        // ORDERING: the caller's.
+        word.try_update_from(guess as u64, order, change).map(u128::from).map_err(u128::from)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, place: u64) {
+        self.prefetch_word(place as usize);
+    }
+}
+
+impl Memory for PairLines {
+    const PAIRED: bool = true;
+
+    #[inline(always)]
+    fn load(&self, place: u64, order: Ordering) -> u128 {
+        // ORDERING: the caller's.
+        self.pair(place as usize).load(order)
+    }
+
+    #[inline(always)]
+    fn try_update(
+        &self,
+        place: u64,
+        guess: u128,
+        order: Ordering,
+        change: impl FnMut(u128) -> Option<u128>,
+    ) -> Result<u128, u128> {
+        // ORDERING: the caller's.
+        self.pair(place as usize).try_update_from(guess, order, change)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, place: u64) {
+        Self::prefetch(self, place as usize);
+    }
+}
+
 /// The buckets, from place 0.
 #[derive(Debug)]
-pub(crate) struct Words {
-    /// The buckets, if they have 64 bits. Otherwise one line, which is not used.
-    words: Lines,
-    /// The buckets, if they have 128 bits.
-    pairs: Option<PairLines>,
+pub(crate) enum Words {
+    /// Of 64 bits.
+    Single(Lines),
+    /// Of 128 bits.
+    Paired(PairLines),
 }
+
+/// Evaluates an expression with the memory of buckets of one size.
+macro_rules! with_memory {
+    ($words:expr, $memory:ident => $run:expr) => {
+        match $words {
+            Words::Single($memory) => $run,
+            Words::Paired($memory) => $run,
+        }
+    };
+}
+pub(crate) use with_memory;
 
 impl Words {
     /// Reserves the memory of the table after all doublings. The system makes a page present when
@@ -26,75 +126,46 @@ impl Words {
     /// Makes buckets of these lines.
     pub(crate) fn of_lines(plan: &Plan, lines: Lines) -> Result<Self, AllocError> {
         if !plan.paired {
-            return Ok(Self { words: lines, pairs: None });
+            return Ok(Self::Single(lines));
         }
         // A plan has pairs only where the processor has them.
         let access = PairAccess::detect().ok_or(AllocError { bytes: 0 })?;
-        Ok(Self { words: Lines::zeroed(1)?, pairs: Some(PairLines::new(lines, access)) })
+        Ok(Self::Paired(PairLines::new(lines, access)))
     }
 
+    /// Loads a bucket, in one atomic access.
     #[inline(always)]
-    fn pairs(&self) -> &PairLines {
-        let Some(pairs) = &self.pairs else { unreachable!("the buckets have 64 bits") };
-        pairs
+    pub(crate) fn load(&self, place: u64, order: Ordering) -> u128 {
+        // ORDERING: the caller's.
+        with_memory!(self, memory => memory.load(place, order))
     }
 
-    /// Loads a bucket, in one atomic access. `paired` is whether buckets have 128 bits.
-    #[inline(always)]
-    pub(crate) fn load(&self, paired: bool, place: u64, order: Ordering) -> u128 {
-        // ORDERING: the caller's, both.
-        if paired {
-            self.pairs().pair(place as usize).load(order)
-        } else {
-            u128::from(self.words.word(place as usize).load(order))
-        }
-    }
-
-    /// Replaces the value of a bucket by the result of `change`, in one atomic step. `guess` is
-    /// what the caller has loaded. Returns the value before; or, as an error, the value for which
-    /// `change` returned `None`.
+    /// Replaces the value of a bucket, as [`Memory::try_update`] does.
     #[inline(always)]
     pub(crate) fn try_update(
         &self,
-        paired: bool,
         place: u64,
         guess: u128,
         order: Ordering,
-        mut change: impl FnMut(u128) -> Option<u128>,
+        change: impl FnMut(u128) -> Option<u128>,
     ) -> Result<u128, u128> {
-        // ORDERING: the caller's, both.
-        if paired {
-            self.pairs().pair(place as usize).try_update_from(guess, order, change)
-        } else {
-            let change = |bits| change(u128::from(bits)).map(|new| new as u64);
-            let word = self.words.word(place as usize);
-            word.try_update_from(guess as u64, order, change).map(u128::from).map_err(u128::from)
-        }
+        // ORDERING: the caller's.
+        with_memory!(self, memory => Memory::try_update(memory, place, guess, order, change))
     }
 
     /// Replaces the value of a bucket if it is `from`.
-    pub(crate) fn exchange(
-        &self,
-        paired: bool,
-        place: u64,
-        [from, to]: [u128; 2],
-        order: Ordering,
-    ) -> bool {
+    pub(crate) fn exchange(&self, place: u64, change: [u128; 2], order: Ordering) -> bool {
         // ORDERING: the caller's.
-        self.try_update(paired, place, from, order, |bits| (bits == from).then_some(to)).is_ok()
+        with_memory!(self, memory => memory.exchange(place, change, order))
     }
 
     /// Prefetches the buckets at these places.
     #[inline(always)]
     pub(crate) fn prefetch_all<const N: usize>(&self, places: &[[u64; N]; 2]) {
         // One branch for all of them.
-        for places in places {
-            if let Some(pairs) = &self.pairs {
-                places.iter().for_each(|&place| pairs.prefetch(place as usize));
-            } else {
-                places.iter().for_each(|&place| self.words.prefetch_word(place as usize));
-            }
-        }
+        with_memory!(self, memory => {
+            places.iter().flatten().for_each(|&place| Memory::prefetch(memory, place));
+        });
     }
 
     /// Loads the buckets at these places, each in one atomic access, in halves.
@@ -109,14 +180,17 @@ impl Words {
         for (which, places) in places.iter().enumerate() {
             let (first, second) = (&mut into.first[which], &mut into.second[which]);
             // ORDERING: the caller's, both.
-            if let Some(pairs) = &self.pairs {
-                for (item, &place) in places.iter().enumerate() {
-                    let bits = pairs.pair(place as usize).load(order);
-                    (first[item], second[item]) = (bits as u64, (bits >> 64) as u64);
+            match self {
+                Self::Single(words) => {
+                    for (item, &place) in places.iter().enumerate() {
+                        first[item] = words.word(place as usize).load(order);
+                    }
                 }
-            } else {
-                for (item, &place) in places.iter().enumerate() {
-                    first[item] = self.words.word(place as usize).load(order);
+                Self::Paired(pairs) => {
+                    for (item, &place) in places.iter().enumerate() {
+                        let bits = pairs.pair(place as usize).load(order);
+                        (first[item], second[item]) = (bits as u64, (bits >> 64) as u64);
+                    }
                 }
             }
         }
@@ -124,42 +198,33 @@ impl Words {
 
     /// Prefetches a bucket.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, paired: bool, place: u64) {
-        if paired {
-            self.pairs().prefetch(place as usize);
-        } else {
-            self.words.prefetch_word(place as usize);
-        }
+    pub(crate) fn prefetch(&self, place: u64) {
+        with_memory!(self, memory => Memory::prefetch(memory, place));
     }
 
     /// Returns the lines.
     pub(crate) fn into_lines(self) -> Lines {
-        match self.pairs {
-            Some(pairs) => pairs.into_lines(),
-            None => self.words,
+        match self {
+            Self::Single(lines) => lines,
+            Self::Paired(pairs) => pairs.into_lines(),
         }
     }
 
     /// Sets the first `places` buckets. `&mut self` proves that no other thread accesses them.
-    pub(crate) fn fill(&mut self, paired: bool, places: u64, bucket: u128) {
-        let lines = self.pairs.as_mut().map_or(&mut self.words, PairLines::get_mut);
-        let halves = [bucket as u64, if paired { (bucket >> 64) as u64 } else { bucket as u64 }];
-        let count = places as usize * if paired { 2 } else { 1 };
-        for (at, word) in lines.iter_mut().flat_map(|line| &mut line.words).take(count).enumerate()
-        {
-            word.update(|bits| *bits = halves[at % 2]);
-        }
+    pub(crate) fn fill(&mut self, places: u64, bucket: u128) {
+        (0..places).for_each(|place| self.set(place, bucket));
     }
 
     /// Sets a bucket. `&mut self` proves that no other thread accesses it.
-    pub(crate) fn set(&mut self, paired: bool, place: u64, bucket: u128) {
-        let lines = self.pairs.as_mut().map_or(&mut self.words, PairLines::get_mut);
-        if paired {
-            let first = 2 * place as usize;
-            lines.word_mut(first).update(|bits| *bits = bucket as u64);
-            lines.word_mut(first + 1).update(|bits| *bits = (bucket >> 64) as u64);
-        } else {
-            lines.word_mut(place as usize).update(|bits| *bits = bucket as u64);
+    pub(crate) fn set(&mut self, place: u64, bucket: u128) {
+        let place = place as usize;
+        match self {
+            Self::Single(words) => words.word_mut(place).update(|bits| *bits = bucket as u64),
+            Self::Paired(pairs) => {
+                let [first, second] = [bucket as u64, (bucket >> 64) as u64];
+                pairs.get_mut().word_mut(2 * place).update(|bits| *bits = first);
+                pairs.get_mut().word_mut(2 * place + 1).update(|bits| *bits = second);
+            }
         }
     }
 }

@@ -49,7 +49,7 @@ fn copy_by(table: &Table, class: Class, locks: bool, looks: bool) -> u32 {
     let _guard = locks.then(|| table.lock_stripe(class));
     let (pointer, plan, mut count) = (table.pointer(), &table.plan, 0);
     // ORDERING: Acquire, as in `normal`.
-    let load = |place| table.words.load(false, place, Ordering::Acquire);
+    let load = |place| table.words.load(place, Ordering::Acquire);
     for place in 0..pointer.places(plan) {
         let ((position, low_bits), level) =
             (bucket_at(place, plan.buckets), pointer.level_at(plan, place));

@@ -87,9 +87,9 @@ fn add_at(table: &Table, class: Class) {
     let shape = *table.shape(0);
     let at = class.buckets[0];
     // ORDERING: Relaxed, both: no other thread has been started.
-    let value = table.words.load(false, at, Ordering::Relaxed);
+    let value = table.words.load(at, Ordering::Relaxed);
     let to = value | u128::from(class.fingerprint) << shape.find(value, 0).unwrap();
-    let _ = table.words.exchange(false, at, [value, to], Ordering::Relaxed);
+    let _ = table.words.exchange(at, [value, to], Ordering::Relaxed);
 }
 
 /// Counts the copies of a class. Exact only while no thread writes.
@@ -122,7 +122,7 @@ struct Reading {
     follow: bool,
 }
 
-// ORDERING: those of `read_known` and `pointer`.
+// ORDERING: those of `read_at` and `pointer`.
 const READING: Reading =
     Reading { pointer: Ordering::Acquire, bucket: Ordering::Acquire, again: true, follow: true };
 
@@ -156,7 +156,7 @@ fn read_by(
     let read = |level| {
         let at = place(position, low(whole, level), table.plan.buckets);
         // ORDERING: the model's.
-        let value = table.words.load(false, at, how.bucket);
+        let value = table.words.load(at, how.bucket);
         let tag = tag(value, *table.shape(level));
         assert!(tag != UNBORN, "{REACHED}");
         (tag, table.shape(level).contains(value, whole >> level))
@@ -213,7 +213,7 @@ fn split_bucket(table: &Table, level: u32, number: u64, how: Splitting) {
     let at = place_of(table, level, number);
     loop {
         // ORDERING: the model's, both.
-        let bucket = table.words.load(false, at, how.tags);
+        let bucket = table.words.load(at, how.tags);
         match tag(bucket, *table.shape(level)) {
             tag if tag == tag_of_level(level) && how.freezes => {
                 freeze(table, level, number, how.freeze);
@@ -231,10 +231,10 @@ fn split_bucket(table: &Table, level: u32, number: u64, how: Splitting) {
 fn freeze(table: &Table, level: u32, number: u64, order: Ordering) -> u128 {
     let (at, shape) = (place_of(table, level, number), *table.shape(level));
     // ORDERING: Relaxed: an exchange with this value follows. Then the model's.
-    let bucket = table.words.load(false, at, Ordering::Relaxed);
+    let bucket = table.words.load(at, Ordering::Relaxed);
     let frozen = with_tag(bucket, FROZEN, shape);
     if tag(bucket, shape) == tag_of_level(level) {
-        let _ = table.words.exchange(false, at, [bucket, frozen], order);
+        let _ = table.words.exchange(at, [bucket, frozen], order);
     }
     frozen
 }
@@ -245,14 +245,14 @@ fn complete_by(table: &Table, level: u32, number: u64, frozen: u128, how: Splitt
     // ORDERING: the model's; a birth is Relaxed, as in `complete_split`.
     let commit = || {
         let at = place_of(table, level, number);
-        let _ = table.words.exchange(false, at, [frozen, lower], how.commit);
+        let _ = table.words.exchange(at, [frozen, lower], how.commit);
     };
     if !how.birth_first {
         commit();
     }
     let child = (table.plan.buckets << level) + number;
     let birth = |bits| (how.birth_from_any || bits == 0).then_some(upper);
-    let _ = table.words.try_update(false, child, 0, Ordering::Relaxed, birth);
+    let _ = table.words.try_update(child, 0, Ordering::Relaxed, birth);
     if how.birth_first {
         commit();
     }

@@ -97,10 +97,10 @@ fn split_up_to(table: &Table, stop: Stop) -> u128 {
     let [lower, upper] = halves(frozen, 0, *table.shape(0), *table.shape(1));
     // ORDERING: Relaxed and Release, as in `complete_split`.
     if stop != Stop::Freeze {
-        let _ = table.words.exchange(false, 2, [0, upper], Ordering::Relaxed);
+        let _ = table.words.exchange(2, [0, upper], Ordering::Relaxed);
     }
     if stop == Stop::Commit {
-        let _ = table.words.exchange(false, 0, [frozen, lower], Ordering::Release);
+        let _ = table.words.exchange(0, [frozen, lower], Ordering::Release);
     }
     frozen
 }

@@ -76,12 +76,12 @@ fn add_by(table: &Table, guard: &StripeGuard<'_>, class: Class, pointer: Pointer
     let level = pointer.level + u32::from(number < pointer.next);
     let (shape, held) = (*table.shape(level), class.fingerprint >> level);
     // ORDERING: Acquire, as in `resolve_by`; then Relaxed, as in an add.
-    let load = || table.words.load(false, at, Ordering::Acquire);
+    let load = || table.words.load(at, Ordering::Acquire);
     let is_at_level = |value| tag(value, shape) == tag_of_level(level);
     let value = load();
     if is_at_level(value) {
         let to = value | u128::from(held) << shape.find(value, 0).unwrap();
-        let _ = table.words.exchange(false, at, [value, to], Ordering::Relaxed);
+        let _ = table.words.exchange(at, [value, to], Ordering::Relaxed);
         let now = load();
         if is_at_level(now) && shape.contains(now, held) {
             return;

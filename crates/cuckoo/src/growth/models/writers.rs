@@ -76,7 +76,7 @@ fn mutant_a_clear_without_release() {
 /// Three threads.
 #[test]
 fn model_an_item_is_found_by_a_third_thread() {
-    check(70_000, Some(2), || {
+    check(22_000, Some(2), || {
         let item = items()[0];
         let table = Arc::new(table_with(PLAN, &[item]));
         let [other, reader] = [Arc::clone(&table), Arc::clone(&table)];
