@@ -35,8 +35,8 @@ impl Bounds {
         );
     }
 
-    /// Asserts that `hits` of `queries` independent queries is a possible result at this rate, or at
-    /// a lower one.
+    /// Asserts that `hits` of `queries` independent queries is a possible result at this rate or a
+    /// lower one.
     pub(crate) fn at_most(&mut self, what: &str, hits: u64, queries: u64, rate: f64) {
         self.count();
         let above = tails(hits, queries, rate)[1];
