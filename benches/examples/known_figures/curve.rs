@@ -15,9 +15,8 @@ const BITS_PER_KEY: u64 = 20;
 /// The probes that are drawn.
 const PROBES: std::ops::RangeInclusive<u32> = 1..=20;
 
-/// The exponents of ten of the rates at the bottom and at the top.
-const BOTTOM: i32 = -5;
-const TOP: i32 = -1;
+/// The rates of the grid, each a tenth of the one above it; the first is 10^-1.
+const GRID: [&str; 5] = ["10 %", "1 %", "0.1 %", "0.01 %", "0.001 %"];
 
 /// The size of the plot, and the space to the left and above it.
 const WIDTH: f64 = 480.0;
@@ -28,7 +27,8 @@ const ABOVE: f64 = 30.0;
 /// Returns the curve as SVG, the same text on every machine.
 pub(crate) fn svg() -> String {
     let x = |probes: u32| LEFT + WIDTH * f64::from(probes - 1) / f64::from(PROBES.end() - 1);
-    let y = |exponent: f64| ABOVE + HEIGHT * (f64::from(TOP) - exponent) / f64::from(TOP - BOTTOM);
+    // Lines below the top of the grid.
+    let y = |lines: f64| ABOVE + HEIGHT * lines / (GRID.len() - 1) as f64;
     let [width, height] = [LEFT + WIDTH + 20.0, ABOVE + HEIGHT + 50.0];
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
@@ -41,14 +41,13 @@ pub(crate) fn svg() -> String {
         svg.push('\n');
     };
     // The grid, with a rate beside each line.
-    for exponent in BOTTOM..=TOP {
-        let (at, end) = (y(exponent.into()), LEFT + WIDTH);
+    for (below, rate) in (0..).zip(GRID) {
+        let (at, end) = (y(f64::from(below)), LEFT + WIDTH);
         line(format!(
             "<path d=\"M{LEFT} {at}H{end}\" stroke=\"currentColor\" stroke-opacity=\"0.2\"/>\
-             <text x=\"{}\" y=\"{}\" text-anchor=\"end\">{} %</text>",
+             <text x=\"{}\" y=\"{}\" text-anchor=\"end\">{rate}</text>",
             LEFT - 8.0,
-            at + 4.0,
-            10_f64.powi(exponent + 2)
+            at + 4.0
         ));
     }
     // The probes below it.
@@ -64,8 +63,9 @@ pub(crate) fn svg() -> String {
         LEFT + WIDTH / 2.0,
         ABOVE + HEIGHT + 38.0
     ));
-    let points: Vec<(f64, f64)> =
-        PROBES.map(|probes| (x(probes), y(libm::log10(formula(BITS_PER_KEY, probes))))).collect();
+    let points: Vec<(f64, f64)> = PROBES
+        .map(|probes| (x(probes), y(-1.0 - libm::log10(formula(BITS_PER_KEY, probes)))))
+        .collect();
     let mut path = String::new();
     for (at, (x, y)) in points.iter().enumerate() {
         _ = write!(path, "{}{x:.1} {y:.1}", if at == 0 { "M" } else { "L" });
