@@ -11,6 +11,10 @@ use tamis::Figures;
 use tamis::bloom::Geometry;
 
 /// The probability that one right figure lies outside its bounds.
+///
+/// POWER: with `n` expected hits, an error of the rate by `10 / sqrt(n)` is found with a
+/// probability of 0.999 (6.8 standard deviations for alpha, 3.1 for the power): 11 % where 9,000
+/// are expected, 60 % where the quick size expects 300.
 const ALPHA: f64 = 1e-11;
 
 /// The most checks: the sum of their probabilities stays below 1e-9.
