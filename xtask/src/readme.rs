@@ -19,8 +19,9 @@ use crate::{Result, workspace};
 const NOT_RUN: [&str; 4] = ["cargo xtask ci", "cargo install", "cargo add", "git clone"];
 
 /// The pages whose commands run in the root.
-const IN_ROOT: [&str; 5] = [
+const IN_ROOT: [&str; 6] = [
     "README.md",
+    "crates/tamis/examples/blocklist/main.rs",
     "crates/tamis/examples/crawl.rs",
     "crates/tamis/examples/event_window.rs",
     "crates/tamis/examples/guard.rs",

@@ -60,7 +60,10 @@ pub mod no_std {}
 #[doc = include_str!("guide/generic.md")]
 pub mod generic {}
 
+// The curve is HTML, which begins after a blank line.
 #[doc = include_str!("guide/figures.md")]
+#[doc = ""]
+#[doc = include_str!("guide/probes.svg")]
 pub mod figures {}
 
 #[doc = include_str!("guide/coming_from.md")]
