@@ -22,8 +22,8 @@ const ROUNDS: usize = 11;
 const MOST: usize = 4_000_000;
 
 /// Returns the ns per operation of two sides, and their ratio. Each goes first in turn: the second
-/// finds the keys in a cache, and the first of a round its own lines. So it is the geometric mean of
-/// two medians, of the rounds in which the one goes first, and of the others.
+/// finds the keys in a cache, and the first of a round its own lines. So it is the geometric mean
+/// of two medians, of the rounds in which the one goes first, and of the others.
 fn compare(count: usize, mut one: impl FnMut(), mut other: impl FnMut()) -> [f64; 3] {
     let time = |run: &mut dyn FnMut()| {
         let start = Instant::now();
