@@ -90,11 +90,15 @@ fn a_folded_filter_is_the_filter_of_that_size() {
             assert_eq!(folded.fold(factor), Err(Error::Factor { factor, blocks }));
             assert!(folded.as_bytes() == large.as_bytes());
         }
-        // The oracle: the rates of all sizes.
-        for rate in [0.0, 1e-6, 1e-3, 0.01, 0.2, 0.9, 1.0, f64::NAN] {
-            let meets = |divisor: u64| of_size(blocks / divisor).false_positive_rate() <= rate;
-            let expected = divisors.iter().rev().find(|&&divisor| meets(divisor)).unwrap_or(&1);
-            assert_eq!(large.clone().fold_to(rate), *expected, "{blocks} {rate}");
+        // The oracle: the rates of all sizes. Each is met, and the next lower number is not.
+        let of_divisor = |&divisor: &u64| of_size(blocks / divisor).false_positive_rate();
+        let rates: Vec<f64> = divisors.iter().map(of_divisor).collect();
+        let borders = rates.iter().flat_map(|rate| [*rate, rate.next_down()]);
+        let others = [0.0, 1e-6, 1e-3, 0.01, 0.2, 0.9, 1.0, f64::INFINITY, -1.0, f64::NAN];
+        for rate in borders.chain(others) {
+            let found = divisors.iter().zip(&rates).rev().find(|&(_, of)| *of <= rate);
+            let expected = found.map_or(1, |(divisor, _)| *divisor);
+            assert_eq!(large.clone().fold_to(rate), expected, "{blocks} {rate}");
         }
     }
 }

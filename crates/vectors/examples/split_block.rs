@@ -1,5 +1,5 @@
 //! The split-block filter against the `parquet` crate, `sbbf-rs-safe`, our blocked filter and bare
-//! atomics: one process, the sides in turns, the median of the ratios of 11 rounds.
+//! atomics: one process, the sides in turns, medians of the ratios of 11 rounds.
 //!
 //! `cargo run --release -p tamis-vectors --example split_block [ITEMS …]`
 
@@ -17,11 +17,13 @@ use tamis_sync::{Lines, Ordering};
 
 const ROUNDS: usize = 11;
 
-/// The operations of a run, at most: so many distinct blocks that those of the run before are not
-/// in the cache any more.
+/// The queries of a run, at most: so many distinct blocks that those of the run before are not in
+/// the cache any more.
 const MOST: usize = 4_000_000;
 
-/// Returns the ns per operation of two sides, and the median of their ratios.
+/// Returns the ns per operation of two sides, and their ratio. Each goes first in turn: the second
+/// finds the keys in a cache, and the first of a round its own lines. So it is the geometric mean
+/// of two medians, of the rounds in which the one goes first, and of the others.
 fn compare(count: usize, mut one: impl FnMut(), mut other: impl FnMut()) -> [f64; 3] {
     let time = |run: &mut dyn FnMut()| {
         let start = Instant::now();
@@ -32,9 +34,8 @@ fn compare(count: usize, mut one: impl FnMut(), mut other: impl FnMut()) -> [f64
         all.sort_by(f64::total_cmp);
         all[all.len() / 2]
     };
-    let mut rounds = Vec::new();
+    let mut rounds = [vec![], vec![]];
     for round in 0..=ROUNDS {
-        // The first is a rehearsal; then each goes first in turn.
         let (a, b) = if round % 2 == 0 {
             let a = time(&mut one);
             (a, time(&mut other))
@@ -42,9 +43,16 @@ fn compare(count: usize, mut one: impl FnMut(), mut other: impl FnMut()) -> [f64
             let b = time(&mut other);
             (time(&mut one), b)
         };
-        rounds.push([a, b, a / b]);
+        // The first is a rehearsal.
+        if round > 0 {
+            rounds[round % 2].push([a, b, a / b]);
+        }
     }
-    std::array::from_fn(|of| median(rounds[1..].iter().map(|round| round[of]).collect()))
+    std::array::from_fn(|of| {
+        let [x, y] =
+            rounds.each_ref().map(|all| median(all.iter().map(|round| round[of]).collect()));
+        (x * y).sqrt()
+    })
 }
 
 fn show(what: &str, against: &str, [one, other, ratio]: [f64; 3]) {
@@ -53,6 +61,23 @@ fn show(what: &str, against: &str, [one, other, ratio]: [f64; 3]) {
 
 fn xxh64(key: u64) -> u64 {
     Xxh64::with_seed(0).hash_bytes(&key.to_le_bytes())
+}
+
+/// Returns what inserts other keys in each round, as a user does: the filter fills up. (The
+/// rehearsal places the pages of the filter.)
+fn in_rounds<'k>(keys: &'k [u64], mut insert: impl FnMut(&'k [u64])) -> impl FnMut() {
+    let mut parts = keys.chunks(keys.len().div_ceil(ROUNDS + 1));
+    move || parts.next().into_iter().for_each(&mut insert)
+}
+
+/// Loads two bytes of the block of each hash, and nothing else.
+fn loads(view: View<'_>, hashes: &[u64], places: [usize; 2]) -> u64 {
+    let (blocks, _) = view.as_bytes().as_chunks::<32>();
+    let block = |hash: u64| &blocks[(((hash >> 32) * blocks.len() as u64) >> 32) as usize];
+    hashes
+        .iter()
+        .map(|&hash| places.iter().map(|&at| u64::from(block(hash)[at])).sum::<u64>())
+        .sum()
 }
 
 /// Counts the keys for which a query returns `true`.
@@ -70,62 +95,50 @@ fn measure(items: usize) {
     let new = || SplitBlockFilter::for_items(items as u64, 0.01).expect("memory");
     let mut ours = new();
     let bytes = ours.as_bytes().len();
-    let mut peer = Filter::new(8 * bytes, 1);
-    let mut arrow = Sbbf::new(ours.as_bytes());
+    let new_peer = || Filter::new(8 * bytes, 1);
     let builder = BlockedBloomFilter::<u64>::builder().capacity(items);
     let builder = builder.false_positive_rate(0.01).hasher(DefaultHashBuilder::with_seed(1));
     let mut blocked = builder.build().expect("memory");
 
+    let count = items.div_ceil(ROUNDS + 1);
+    let ours_one = |mut filter: SplitBlockFilter| {
+        in_rounds(&keys, move |part| {
+            part.iter().for_each(|&hash| _ = black_box(filter.insert_hash(hash)));
+        })
+    };
+    let peer_one = || {
+        let mut peer = new_peer();
+        in_rounds(&keys, move |part| {
+            part.iter().for_each(|&hash| _ = black_box(peer.insert_hash(hash)));
+        })
+    };
+    show("insert", "sbbf-rs-safe", compare(count, ours_one(new()), peer_one()));
+    let mut filter = new();
+    let batches = in_rounds(&keys, |part| filter.insert_hashes(part));
+    show("insert_hashes", "sbbf-rs-safe", compare(count, batches, peer_one()));
+    let (mut hashed, mut arrow) = (new(), Sbbf::new(ours.as_bytes()));
+    let with_xxh64 = compare(
+        count,
+        in_rounds(&keys, |part| {
+            part.iter().for_each(|&key| _ = black_box(hashed.insert_hash(xxh64(key))));
+        }),
+        in_rounds(&keys, |part| part.iter().for_each(|key| arrow.insert(key))),
+    );
+    show("insert, with XXH64", "parquet", with_xxh64);
+    let mut alone = blocked.get_mut();
+    let theirs = in_rounds(&keys, |part| {
+        part.iter().for_each(|key| _ = black_box(alone.insert(key)));
+    });
+    show("insert", "blocked, with its hash", compare(count, ours_one(new()), theirs));
+
+    // The others have all keys by now.
+    ours.insert_hashes(&keys);
+    let mut peer = new_peer();
+    keys.iter().for_each(|&hash| _ = peer.insert_hash(hash));
+
     // Distinct keys in no order, so many that a run takes a moment.
     let part = &keys[items.saturating_sub(MOST)..];
     let count = part.len();
-    let insert = |filter: &mut SplitBlockFilter| {
-        part.iter().for_each(|&hash| _ = black_box(filter.insert_hash(hash)));
-    };
-    let ours_one = compare(
-        count,
-        || insert(&mut ours),
-        || {
-            part.iter().for_each(|&hash| _ = black_box(peer.insert_hash(hash)));
-        },
-    );
-    show("insert", "sbbf-rs-safe", ours_one);
-    let batch = compare(
-        count,
-        || ours.insert_hashes(part),
-        || {
-            part.iter().for_each(|&hash| _ = black_box(peer.insert_hash(hash)));
-        },
-    );
-    show("insert_hashes", "sbbf-rs-safe", batch);
-    let hashed = compare(
-        count,
-        || part.iter().for_each(|&key| _ = black_box(ours.insert_hash(xxh64(key)))),
-        || part.iter().for_each(|key| arrow.insert(key)),
-    );
-    show("insert, with XXH64", "parquet", hashed);
-    let ours_blocked = compare(
-        count,
-        || insert(&mut ours),
-        || {
-            let mut alone = blocked.get_mut();
-            part.iter().for_each(|key| _ = black_box(alone.insert(key)));
-        },
-    );
-    show("insert", "blocked, with its hash", ours_blocked);
-
-    // The filters with all keys.
-    ours = new();
-    ours.insert_hashes(&keys);
-    keys.iter().for_each(|&hash| _ = peer.insert_hash(hash));
-    for &key in &keys {
-        arrow.insert(&key);
-    }
-    let mut alone = blocked.get_mut();
-    keys.iter().for_each(|key| _ = alone.insert(key));
-    let mut hashed = new();
-    keys.iter().for_each(|&key| _ = hashed.insert_hash(xxh64(key)));
-
     let absent = random(2, count);
     let mut half = part.to_vec();
     half.iter_mut().zip(&absent).step_by(2).for_each(|(key, other)| *key = *other);
@@ -133,11 +146,20 @@ fn measure(items: usize) {
     let mut order = SmallRng::seed_from_u64(3);
     (1..count).for_each(|at| half.swap(at, order.random_range(0..=at)));
     let mut bitmap = vec![0; count.div_ceil(8)];
-    let mut shifted = vec![0_u8; bytes + 128];
-    let at = 17 + shifted.as_ptr().align_offset(64);
-    shifted[at..at + bytes].copy_from_slice(ours.as_bytes());
-    let apart = View::new(&shifted[at..at + bytes]).expect("blocks");
     let aligned = View::new(ours.as_bytes()).expect("blocks");
+    // In the same kind of memory, which is huge pages if the system has them; and in a vector, in
+    // small pages as those of a file.
+    let [mut at_0, mut at_17] = [0, 17].map(|_| vec![0_u8; bytes + 128]);
+    let [place_0, place_17] = [0, 17].map(|beside| beside..beside + bytes);
+    at_17[place_17.clone()].copy_from_slice(ours.as_bytes());
+    let moved = SplitBlockFilter::from_bytes(&at_17).expect("memory");
+    let apart = View::new(&moved.as_bytes()[place_17.clone()]).expect("blocks");
+    let [in_0, in_17] = [(&mut at_0, place_0), (&mut at_17, place_17)].map(|(vector, place)| {
+        let line = vector.as_ptr().align_offset(64);
+        let bytes = &mut vector[line..][place];
+        bytes.copy_from_slice(ours.as_bytes());
+        View::new(bytes).expect("blocks")
+    });
     for (name, part) in [("hits", part), ("misses", &absent), ("half", &half)] {
         let ours_one = |key: u64| ours.contains_hash(key);
         let with_peer =
@@ -164,17 +186,36 @@ fn measure(items: usize) {
             || hits(part, ours_one),
         );
         show(&format!("{name}, view"), "owned", in_view);
-        let unaligned = compare(
+        for (what, view, against, other) in [
+            ("view at 17", apart, "owned", aligned),
+            ("vector", in_0, "owned", aligned),
+            ("vector at 17", in_17, "vector", in_0),
+        ] {
+            let beside = compare(
+                count,
+                || hits(part, |hash| view.contains_hash(hash)),
+                || hits(part, |hash| other.contains_hash(hash)),
+            );
+            show(&format!("{name}, {what}"), against, beside);
+        }
+        let in_batches = compare(
             count,
-            || hits(part, |hash| apart.contains_hash(hash)),
+            || _ = black_box(apart.contains_hashes(part, &mut bitmap)),
             || hits(part, ours_one),
         );
-        show(&format!("{name}, view at 17"), "owned", unaligned);
+        show(&format!("{name}, batch at 17"), "owned, one by one", in_batches);
+        // The least that 32 bytes which are not aligned cost.
+        let bare = compare(
+            count,
+            || _ = black_box(loads(apart, part, [0, 31])),
+            || _ = black_box(loads(aligned, part, [0, 16])),
+        );
+        show(&format!("{name}, two loads at 17"), "in one line", bare);
     }
 
-    // Each round inserts other hashes: the filter fills up. The atomics work on as many lines.
+    // The atomics work on as many lines.
     let lines = Lines::zeroed(bytes as u64 / 64).expect("memory");
-    let count = items.div_ceil(ROUNDS + 1).min(MOST);
+    let count = items.div_ceil(ROUNDS + 1);
     let set = |hash: u64| {
         let line = &lines[((u128::from(hash) * lines.len() as u128) >> 64) as usize];
         for (word, bit) in line.words[..4].iter().zip([0, 7, 14, 21]) {
@@ -184,15 +225,14 @@ fn measure(items: usize) {
     };
     for batch in [false, true] {
         let shared = SharedSplitBlockFilter::from(new());
-        let [mut mine, mut theirs] = [keys.chunks(count), keys.chunks(count)];
         let insert = |part: &[u64]| match batch {
             true => shared.insert_hashes(part),
             false => part.iter().for_each(|&hash| _ = black_box(shared.insert_hash(hash))),
         };
         let atomics = compare(
             count,
-            || mine.next().into_iter().for_each(insert),
-            || theirs.next().into_iter().flatten().for_each(|&hash| set(hash)),
+            in_rounds(&keys, insert),
+            in_rounds(&keys, |part| part.iter().for_each(|&hash| set(hash))),
         );
         let name = if batch { "shared insert_hashes" } else { "shared insert" };
         show(name, "four fetch_or on a line", atomics);

@@ -120,19 +120,27 @@ impl Kernel for Insert<'_> {
     }
 }
 
-/// Returns the bits of a hash in the 64-bit words of its block.
+/// [`mask`]. Its result leaves the kernel as one vector: paired to 64-bit words in the kernel, the
+/// compiler computes it in halves and permutes them.
 pub(super) struct Masks(pub(super) u32);
 
 impl Kernel for Masks {
-    type Output = [u64; WORDS];
+    type Output = [u32; LANES];
 
     #[inline(always)]
-    fn run(self) -> [u64; WORDS] {
-        let (mut block, mask) = ([0; size_of::<Block>()], mask(self.0));
-        write(&mut block, mask);
-        let (words, _) = block.as_chunks();
-        core::array::from_fn(|word| u64::from_ne_bytes(words[word]))
+    fn run(self) -> [u32; LANES] {
+        mask(self.0)
     }
+}
+
+/// Returns the bits of a hash in the 64-bit words of its block in memory.
+#[inline(always)]
+pub(super) fn pair(mask: [u32; LANES]) -> [u64; WORDS] {
+    core::array::from_fn(|word| {
+        let [low, high] = [mask[2 * word], mask[2 * word + 1]].map(u64::from);
+        // The bytes in memory are little-endian on any machine.
+        (high << 32 | low).to_le()
+    })
 }
 
 /// Inserts many hashes.
@@ -170,22 +178,52 @@ impl Kernel for Answer<'_> {
 
     #[inline(always)]
     fn run(self) -> usize {
+        if self.blocks.len() < AHEAD_FROM { self.answer::<0>() } else { self.answer::<AHEAD>() }
+    }
+}
+
+impl Answer<'_> {
+    /// Requests blocks `DISTANCE` hashes ahead, and none if that is 0.
+    #[inline(always)]
+    fn answer<const DISTANCE: usize>(self) -> usize {
         let Self { blocks, hashes, bits } = self;
-        let (distance, mut hits) = (ahead(blocks.len()), 0);
-        for (byte, (first, eight)) in bits.iter_mut().zip((0..).step_by(8).zip(hashes.chunks(8))) {
-            let mut answers = 0;
-            for (bit, &hash) in eight.iter().enumerate() {
-                if let Some(&ahead) = hashes.get(first + bit + distance) {
-                    prefetch_block(&blocks[place(ahead, blocks.len())]);
-                }
-                let hit = contains(&blocks[place(hash, blocks.len())], hash as u32);
-                answers |= u8::from(hit) << bit;
-                hits += usize::from(hit);
-            }
-            *byte = answers;
+        let mut hits = 0;
+        // Eights are apart from the rest, with a number that the compiler knows: it unrolls them.
+        let (eights, rest) = hashes.as_chunks::<8>();
+        let (bytes, last) = bits.split_at_mut(eights.len().min(bits.len()));
+        for (number, (byte, eight)) in bytes.iter_mut().zip(eights).enumerate() {
+            *byte = answers::<DISTANCE>(blocks, hashes, 8 * number, eight);
+            hits += byte.count_ones() as usize;
+        }
+        if let [byte, ..] = last
+            && !rest.is_empty()
+        {
+            *byte = answers::<DISTANCE>(blocks, hashes, 8 * eights.len(), rest);
+            hits += byte.count_ones() as usize;
         }
         hits
     }
+}
+
+/// Answers at most eight hashes, those from `first` on among all, a bit for each.
+#[inline(always)]
+fn answers<const DISTANCE: usize>(
+    blocks: &[Block],
+    hashes: &[u64],
+    first: usize,
+    eight: &[u64],
+) -> u8 {
+    let mut answers = 0;
+    for (bit, &hash) in eight.iter().enumerate() {
+        if DISTANCE > 0
+            && let Some(&ahead) = hashes.get(first + bit + DISTANCE)
+        {
+            prefetch_block(&blocks[place(ahead, blocks.len())]);
+        }
+        let hit = contains(&blocks[place(hash, blocks.len())], hash as u32);
+        answers |= u8::from(hit) << bit;
+    }
+    answers
 }
 
 /// The sum over groups of `factor` adjacent blocks, united, of the numbers of hashes that each
@@ -274,6 +312,30 @@ mod tests {
                 }
                 let ones = expected.iter().filter(|&&bit| bit).count() as u64;
                 assert_eq!(level.run(Ones(blocks)), ones);
+            }
+        }
+    }
+
+    /// For the fewest blocks and the most, and the lowest upper half and the highest.
+    #[test]
+    fn every_hash_has_a_block_and_the_last_block_has_hashes() {
+        for blocks in [1_u64, 2, 3, 97, (1 << 32) - 1, 1 << 32] {
+            let Ok(blocks) = usize::try_from(blocks) else { continue };
+            assert_eq!((place(0, blocks), place(u64::from(u32::MAX), blocks)), (0, 0));
+            assert_eq!(place(u64::MAX, blocks), blocks - 1);
+            assert_eq!(place(u64::from(u32::MAX) << 32, blocks), blocks - 1);
+        }
+    }
+
+    /// The words that a shared filter writes are those of the bytes.
+    #[test]
+    fn all_levels_pair_the_bits_as_the_bytes_lie_in_memory() {
+        for hash in hashes(700) {
+            let mut block = [0; 32];
+            insert(&mut block, hash as u32);
+            for &level in SimdLevel::all() {
+                let words = pair(level.run(Masks(hash as u32)));
+                assert!(words.iter().flat_map(|word| word.to_ne_bytes()).eq(block), "{level:?}");
             }
         }
     }

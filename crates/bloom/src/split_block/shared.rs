@@ -4,7 +4,7 @@ use core::fmt;
 
 use tamis_sync::{Blocks, SimdLevel};
 
-use super::block::{AHEAD, Masks, WORDS, place};
+use super::block::{AHEAD, Masks, WORDS, pair, place};
 use super::filter::SplitBlockFilter;
 use crate::bits::{Bits, Free};
 
@@ -44,7 +44,7 @@ impl SharedSplitBlockFilter {
     #[inline(always)]
     pub(super) fn places(&self, hash: u64) -> (u64, usize, [u64; WORDS]) {
         let block = place(hash, self.blocks);
-        (block as u64 / 2, WORDS * (block % 2), self.simd.run(Masks(hash as u32)))
+        (block as u64 / 2, WORDS * (block % 2), pair(self.simd.run(Masks(hash as u32))))
     }
 
     /// Inserts a hash. Returns whether this call has set a bit: if it returns `false`, the hash, or

@@ -188,10 +188,13 @@ impl<'a> View<'a> {
     pub(super) fn factor(&self, rate: f64) -> u64 {
         let count = self.blocks.len();
         let meets = |factor: usize| {
-            // Exact: the sum is an integer. The conversion saturates, and NaN is 0.
-            let most = (rate * weight(count / factor)) as u128;
-            // Larger divisors end early: the first blocks exceed the sum.
-            self.simd.run(Weigh { blocks: self.blocks, factor, most }) <= most
+            let full = weight(count / factor);
+            // Larger divisors end early, where the first blocks exceed the sum. It is rounded up,
+            // since the rates decide. The conversion saturates, and NaN is 0.
+            let most = ((rate * full * (1.0 + 2.0 * f64::EPSILON)) as u128).saturating_add(1);
+            let sum = self.simd.run(Weigh { blocks: self.blocks, factor, most });
+            // As `false_positive_rate`, to the last bit.
+            sum as f64 / full <= rate
         };
         let small = || (1..=count.isqrt()).filter(|divisor| count.is_multiple_of(*divisor));
         let large = small().map(|divisor| count / divisor);
