@@ -12,11 +12,15 @@ use tamis_hash::Rapid;
 use tamis_sync::{Ordering, Word};
 
 use crate::common::sample;
-use crate::race::check_winners;
+use crate::race::{check_winners, patiently};
 
 const THREADS: RangeInclusive<u64> = 2..=8;
 
 /// The fewest lookups at each number of threads.
+///
+/// POWER: on two busy cores, queries one by one that check neither the version nor the level missed
+/// an item once in 27 million lookups of all. So the long form finds this, and the short one only
+/// with luck: the models find it always.
 const LOOKUPS: u64 = sample(1_000_000, 1_000_000_000 / 7 + 1);
 
 /// The claims at each number of threads, by all of them together.
@@ -80,6 +84,15 @@ fn publish(word: &Word) {
     word.fetch_add(1, Ordering::Release);
 }
 
+/// Lets the readers know that a worker has ended, even if it panics: they would wait forever.
+struct OnDrop<'a>(&'a Word);
+
+impl Drop for OnDrop<'_> {
+    fn drop(&mut self) {
+        publish(self.0);
+    }
+}
+
 impl Storm {
     fn new((first, items, rate): (u64, u64, f64), workers: u64) -> Self {
         let done = |_| Done { inserted: Word::new(0), claimed: Word::new(0) };
@@ -93,25 +106,20 @@ impl Storm {
     }
 
     /// Inserts own items, removes some of those of the next worker, and claims what all claim.
-    /// Returns how many claims it won.
-    fn work(&self, worker: u64) -> u64 {
+    /// Returns how many claims it won, and how many of the next worker's items it has seen.
+    fn work(&self, worker: u64) -> (u64, u64) {
+        let _ended = OnDrop(&self.ended);
         let next = (worker + 1) % self.workers.len() as u64;
         let done = &self.workers[worker as usize];
         let (mut seen, mut won) = (0, 0);
         for number in 0..self.items {
-            self.filter.insert(&item(worker, number)).unwrap();
+            patiently(|| self.filter.insert(&item(worker, number))).unwrap();
             publish(&done.inserted);
-            won += u64::from(self.claims.insert(&item(0, number)).unwrap());
+            won += u64::from(patiently(|| self.claims.insert(&item(0, number))).unwrap());
             publish(&done.claimed);
             seen = self.remove(next, seen);
         }
-        publish(&self.ended);
-        // The next worker may lag behind.
-        while seen < self.items {
-            thread::yield_now();
-            seen = self.remove(next, seen);
-        }
-        won
+        (won, seen)
     }
 
     /// Removes what leaves of a worker's items, from the `seen`th on; returns how many there are.
@@ -180,7 +188,7 @@ impl Storm {
 fn storm(sizes: (u64, u64, f64), threads: u64) -> (u64, u64) {
     let readers = threads / 2;
     let storm = &Storm::new(sizes, threads - readers);
-    let (mut asked, mut missed, mut won) = (0, 0, 0);
+    let (mut asked, mut missed, mut won, mut rest) = (0, 0, 0, Vec::new());
     thread::scope(|scope| {
         let readers: Vec<_> =
             (0..readers).map(|seed| scope.spawn(move || storm.read(seed))).collect();
@@ -191,14 +199,23 @@ fn storm(sizes: (u64, u64, f64), threads: u64) -> (u64, u64) {
             let counts = reader.join().unwrap();
             (asked, missed) = (asked + counts.0, missed + counts.1);
         }
-        won = workers.into_iter().map(|worker| worker.join().unwrap()).sum();
+        for (worker, ended) in (1..).zip(workers) {
+            let (claims, seen) = ended.join().unwrap();
+            won += claims;
+            rest.push((worker, seen));
+        }
     });
+    // What a worker had not yet seen of the next one's items.
+    for (worker, seen) in rest {
+        storm.remove(worker % storm.workers.len() as u64, seen);
+    }
     storm.check(won);
     (asked, missed)
 }
 
 #[test]
 fn no_known_item_is_missed_while_filters_grow() {
+    let mut all = 0;
     for threads in THREADS {
         let (mut asked, mut missed, mut rounds) = (0, 0, 0);
         for sizes in SIZES.into_iter().cycle() {
@@ -209,8 +226,9 @@ fn no_known_item_is_missed_while_filters_grow() {
             }
         }
         println!("{threads} threads: {asked} lookups, {missed} missed, {rounds} filters");
-        assert_eq!(missed, 0, "of {asked} lookups beside {threads} threads");
+        all += missed;
     }
+    assert_eq!(all, 0, "items were missed");
 }
 
 #[test]

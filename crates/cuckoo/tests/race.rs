@@ -2,10 +2,11 @@
 
 use std::sync::Barrier;
 use std::thread;
+use std::time::Duration;
 
 use crate::common::sample;
 use statrs::distribution::{DiscreteCDF, Poisson};
-use tamis_cuckoo::{CuckooFilter, Geometry, OnceCuckooFilter};
+use tamis_cuckoo::{CuckooFilter, Geometry, InsertError, OnceCuckooFilter};
 use tamis_hash::{HashItem, Rapid};
 use tamis_sync::{Ordering, Word};
 
@@ -92,6 +93,20 @@ fn check_one_winner(rate: f64, bits: u32, load: f64) {
     assert!(filter.load_factor() > load);
 }
 
+/// Inserts, and tries again while a thread that holds up growth waits for a processor. A thread that
+/// has stopped for good is an error after ten seconds or more.
+pub(crate) fn patiently<R>(
+    mut insert: impl FnMut() -> Result<R, InsertError>,
+) -> Result<R, InsertError> {
+    for _ in 0..10_000 {
+        match insert() {
+            Err(InsertError::Stalled) => thread::sleep(Duration::from_millis(1)),
+            result => return result,
+        }
+    }
+    Err(InsertError::Stalled)
+}
+
 /// Threads race for items in an empty filter with room for them: each item has one winner, or none
 /// if it was a false positive.
 pub(crate) fn check_winners(filter: &OnceCuckooFilter<u64, Rapid>, threads: usize, items: u64) {
@@ -99,7 +114,7 @@ pub(crate) fn check_winners(filter: &OnceCuckooFilter<u64, Rapid>, threads: usiz
     // at the barrier.
     let failed = Word::new(0);
     let counts = race(threads, items, |hash| {
-        let result = filter.by_hash().insert(hash);
+        let result = patiently(|| filter.by_hash().insert(hash));
         // ORDERING: Relaxed: read after the threads are joined.
         result.is_err().then(|| failed.fetch_add(1, Ordering::Relaxed));
         result == Ok(true)
