@@ -10,7 +10,7 @@ pub(crate) struct Args {
     /// `benches`
     #[arg(long)]
     quick: bool,
-    /// In the section `growing`, measure also filters that grow to 100 million items, in ten minutes
+    /// In the section `growing`, measure also filters that grow to 100 million items
     #[arg(long, conflicts_with_all = ["quick", "draw"])]
     long: bool,
     /// Measure only this section, by the name of its file in `benches/data`; the figures of the

@@ -93,8 +93,8 @@ fn check_one_winner(rate: f64, bits: u32, load: f64) {
     assert!(filter.load_factor() > load);
 }
 
-/// Inserts, and tries again while a thread that holds up growth waits for a processor. A thread that
-/// has stopped for good is an error after ten seconds or more.
+/// Inserts, and tries again while a thread that holds up growth waits for a processor. A thread
+/// that has stopped for good is an error after ten seconds or more.
 pub(crate) fn patiently<R>(
     mut insert: impl FnMut() -> Result<R, InsertError>,
 ) -> Result<R, InsertError> {
