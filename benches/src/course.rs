@@ -110,7 +110,7 @@ impl Course {
     }
 
     /// Takes an empty filter from `make`, for `items` items; none if there is none.
-    fn of(
+    pub(crate) fn of(
         judge: Judge,
         items: u64,
         make: impl Fn() -> Option<Box<dyn Subject>> + 'static,
@@ -136,6 +136,18 @@ impl Course {
     #[must_use]
     pub fn bits(&self) -> f64 {
         self.filter.bytes() as f64 * 8.0 / self.items as f64
+    }
+
+    /// Returns the share of the slots that are filled, if the filter reports it.
+    #[must_use]
+    pub fn load(&self) -> Option<f64> {
+        self.filter.load()
+    }
+
+    /// Makes the filter one for more items, of which it holds those so far.
+    #[cfg(feature = "report")]
+    pub(crate) fn raise(&mut self, items: u64) {
+        self.items = items;
     }
 
     /// Returns the share of the absent items queried so far that were found, if there were any.

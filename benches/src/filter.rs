@@ -43,6 +43,11 @@ pub trait Filter: Sized + 'static {
     /// Returns the bytes of memory, as the filter reports them where it does.
     fn bytes(&self) -> u64;
 
+    /// Returns the share of the slots that are filled; none if the filter does not report it.
+    fn load(&self) -> Option<f64> {
+        None
+    }
+
     /// Returns whether the item may have been inserted.
     fn contains(&self, item: &u64) -> bool;
 

@@ -2,6 +2,7 @@
 
 mod build;
 mod dedup;
+pub(crate) mod growing;
 mod latency;
 mod machine;
 mod plan;
@@ -22,12 +23,13 @@ use crate::record::{Record, Section};
 type Measure = fn(&Setup) -> Fallible<Vec<Record>>;
 
 /// All sections, by the names of their files.
-const SECTIONS: [(&str, Measure); 9] = [
+const SECTIONS: [(&str, Measure); 10] = [
     ("one_thread", |setup| Ok(single::measure(plan::ONE_THREAD, setup))),
     ("bits", |_| Ok(single::bits(&plan::BITS))),
     ("builds", |setup| Ok(build::measure(setup))),
     ("threads", |setup| Ok(threads::measure(plan::THREADS, setup))),
-    ("growing", |setup| Ok(single::measure(plan::GROWING, setup))),
+    ("growing", |setup| Ok(growing::measure(setup))),
+    ("chains", |setup| Ok(single::measure(plan::CHAINS, setup))),
     ("removing", |setup| Ok(single::measure(plan::REMOVING, setup))),
     ("latency", |setup| Ok(latency::measure(setup))),
     ("dedup", dedup::measure),

@@ -6,6 +6,7 @@ mod chart;
 mod charts;
 mod data;
 mod filters;
+mod growing;
 mod others;
 mod page;
 mod table;
@@ -37,7 +38,7 @@ pub fn write(data: &Path, out: &Path) -> Fallible<PathBuf> {
     let names: Vec<&str> = charts.iter().map(|(name, _)| *name).collect();
     let report = out.join("REPORT.md");
     fs::write(&report, filters::page(&data, &names))?;
-    fs::write(out.join("GROWING.md"), others::growing(&data, &names))?;
+    fs::write(out.join("GROWING.md"), growing::page(&data, &names))?;
     let pages = [("MEMORY.md", others::memory(&data, &names)), ("REDIS.md", others::redis(&data))];
     for (name, page) in pages {
         page.map_or(Ok(()), |page| fs::write(out.join(name), page))?;

@@ -23,6 +23,9 @@ pub trait Subject {
     /// Calls [`Filter::bytes`].
     fn bytes(&self) -> u64;
 
+    /// Calls [`Filter::load`].
+    fn load(&self) -> Option<f64>;
+
     /// Calls [`Filter::clear`].
     fn clear(&mut self) -> bool;
 
@@ -66,6 +69,10 @@ impl<F: Filter> Subject for F {
 
     fn bytes(&self) -> u64 {
         Filter::bytes(self)
+    }
+
+    fn load(&self) -> Option<f64> {
+        Filter::load(self)
     }
 
     fn clear(&mut self) -> bool {

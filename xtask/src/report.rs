@@ -10,6 +10,9 @@ pub(crate) struct Args {
     /// `benches`
     #[arg(long)]
     quick: bool,
+    /// In the section `growing`, measure also filters that grow to 100 million items
+    #[arg(long, conflicts_with_all = ["quick", "draw"])]
+    long: bool,
     /// Measure only this section, by the name of its file in `benches/data`; the figures of the
     /// others stay
     #[arg(long, value_name = "SECTION")]
@@ -19,12 +22,13 @@ pub(crate) struct Args {
     draw: bool,
 }
 
-pub(crate) fn run(sh: &Shell, Args { quick, only, draw }: Args) -> Result {
+pub(crate) fn run(sh: &Shell, Args { quick, long, only, draw }: Args) -> Result {
     let root = workspace::root();
     let out = if quick { workspace::target_dir("report") } else { root.join("benches") };
     let data = out.join("data");
     let mut options: Vec<String> = Vec::new();
     options.extend(quick.then(|| "--quick".to_owned()));
+    options.extend(long.then(|| "--long".to_owned()));
     options.extend(draw.then(|| "--draw".to_owned()));
     options.extend(only.iter().map(|section| format!("--only={section}")));
     let command = [&["cargo xtask report".to_owned()], &options[..]].concat().join(" ");

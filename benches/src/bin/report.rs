@@ -13,6 +13,9 @@ struct Args {
     /// Measure smaller filters, with fewer runs
     #[arg(long)]
     quick: bool,
+    /// In the section `growing`, measure also filters that grow to 100 million items
+    #[arg(long, conflicts_with = "quick")]
+    long: bool,
     /// Measure only this section; the figures of the others stay
     #[arg(long, value_name = "SECTION", value_parser = PossibleValuesParser::new(measure::names()))]
     only: Vec<String>,
@@ -32,8 +35,8 @@ struct Args {
 }
 
 fn main() -> Fallible<()> {
-    let Args { quick, only, draw, program, command, data, out } = Args::parse();
-    let setup = Setup { quick, program };
+    let Args { quick, long, only, draw, program, command, data, out } = Args::parse();
+    let setup = Setup { quick, long, program };
     for name in measure::names() {
         if !draw && (only.is_empty() || only.iter().any(|only| *only == name)) {
             measure::measure(name, &setup, &data, &command)?;

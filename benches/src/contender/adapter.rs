@@ -28,6 +28,12 @@ macro_rules! method {
             $bytes as u64
         }
     };
+    (load |$it:ident| $load:expr) => {
+        fn load(&self) -> Option<f64> {
+            let $it = self;
+            Some($load)
+        }
+    };
     (clear |$it:ident| $clear:expr) => {
         fn clear(&mut self) -> bool {
             let $it = self;

@@ -50,8 +50,10 @@ ours! {
     BloomFilter, removes = false, |new| new, clear = |filter| Self::clear(filter),;
     CuckooFilter, removes = true, |result| result.is_ok(),
         remove_shared = |filter, item| Self::remove(filter, item),
+        load = |filter| filter.load_factor(),
         clear = |filter| Self::clear(filter),;
     OnceCuckooFilter, removes = false, |result| result == Ok(true),
+        load = |filter| filter.load_factor(),
         clear = |filter| Self::clear(filter),;
     CountingBloomFilter, removes = true, |new| new,
         remove_shared = |filter, item| Self::remove(filter, item),
@@ -66,7 +68,7 @@ pub(crate) const GROWTH: u64 = 100;
 
 /// A cuckoo filter of ours that grows in place.
 #[derive(Debug)]
-pub(super) struct Growing<F>(F);
+pub(crate) struct Growing<F>(F);
 
 macro_rules! growing {
     ($(
@@ -77,13 +79,9 @@ macro_rules! growing {
             Growing<$filter<u64>>,
             concat!(stringify!($filter), ", growing"),
             [many = true, removes = $removes],
-            new = |items, rate| {
-                let builder = $filter::builder().capacity(items as usize);
-                let builder = builder.max_capacity((GROWTH * items) as usize);
-                let builder = builder.false_positive_rate(rate).hasher(hasher());
-                Some(Self(builder.build().expect("a filter that fits in memory")))
-            },
+            new = |items, rate| Some(Self::of(items, GROWTH * items, rate)),
             bytes = |filter| filter.0.size_in_bytes(),
+            load = |filter| filter.0.load_factor(),
             contains = |filter, item| filter.0.contains(item),
             contains_many = |filter, items, verdict| filter.0.contains_many_with(items, verdict),
             insert_shared = |filter, item| {
@@ -96,6 +94,16 @@ macro_rules! growing {
             clear = |filter| filter.0.clear(),
             $($method = |$($argument),+| $expression,)*
         );
+
+        impl Growing<$filter<u64>> {
+            /// Makes an empty filter for `first` items that keeps the rate up to `most`.
+            pub(crate) fn of(first: u64, most: u64, rate: f64) -> Self {
+                let builder = $filter::builder().capacity(first as usize);
+                let builder = builder.max_capacity(most as usize);
+                let builder = builder.false_positive_rate(rate).hasher(hasher());
+                Self(builder.build().expect("a filter that fits in memory"))
+            }
+        }
     )*};
 }
 

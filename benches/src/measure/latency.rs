@@ -1,6 +1,7 @@
 //! The latency of single inserts by two writers, while a filter grows and while it does not.
 
 use core::hint::black_box;
+use core::ops::Range;
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -67,17 +68,31 @@ fn add(runs: &mut Runs, name: &str, latencies: &Histogram<u64>) {
     add(0.0);
 }
 
-/// Times each insert of these items.
+/// Returns a histogram without a latency.
+pub(super) fn empty() -> Histogram<u64> {
+    Histogram::new_with_max(LONGEST, 3).expect("valid bounds")
+}
+
+/// Times each insert of these items, on this thread.
+pub(super) fn record(
+    latencies: &mut Histogram<u64>,
+    items: Range<u64>,
+    insert: impl Fn(u64) -> bool,
+) {
+    for item in items {
+        let start = Instant::now();
+        black_box(insert(black_box(item)));
+        latencies.saturating_record(start.elapsed().as_nanos() as u64);
+    }
+}
+
+/// Times each insert of these items, half of them on each of two threads.
 fn inserts(items: u64, insert: impl Fn(u64) -> bool + Sync) -> Histogram<u64> {
-    let empty = || Histogram::new_with_max(LONGEST, 3).expect("valid bounds");
     let all = Mutex::new(empty());
     together(WRITERS, |writer| {
         let mut own = empty();
-        for item in items / WRITERS * writer..items / WRITERS * (writer + 1) {
-            let start = Instant::now();
-            black_box(insert(black_box(item)));
-            own.saturating_record(start.elapsed().as_nanos() as u64);
-        }
+        let part = items / WRITERS;
+        record(&mut own, part * writer..part * (writer + 1), &insert);
         all.lock().expect("no panic").add(own).expect("the same bounds");
     });
     all.into_inner().expect("no panic")

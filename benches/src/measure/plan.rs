@@ -86,7 +86,7 @@ pub(super) const ONE_THREAD: &[Plan] = &[
     },
 ];
 
-pub(super) const GROWING: &[Plan] = &[
+pub(super) const CHAINS: &[Plan] = &[
     Plan {
         contenders: &["BlockedBloomFilter", "OnceBloomFilter", "CuckooFilter"],
         items: &[1_000_000, 10_000_000],

@@ -12,6 +12,8 @@ pub type Fallible<T> = Result<T, Box<dyn Error + Send + Sync>>;
 pub struct Setup {
     /// Whether only to check that all works: smaller filters, fewer runs.
     pub quick: bool,
+    /// Whether also to let filters grow to 100 million items.
+    pub long: bool,
     /// The program `tamis`.
     pub program: Option<PathBuf>,
 }

@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn every_name_of_a_plan_is_a_contender() {
-        let plans = [plan::ONE_THREAD, plan::GROWING, plan::REMOVING, plan::THREADS];
+        let plans = [plan::ONE_THREAD, plan::CHAINS, plan::REMOVING, plan::THREADS];
         for plan in plans.into_iter().flatten().chain([&plan::BITS]) {
             assert_eq!(named(plan.contenders).len(), plan.contenders.len(), "{plan:?}");
         }

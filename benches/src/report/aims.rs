@@ -1,9 +1,11 @@
 //! What the filters are meant to reach, and what was measured.
 
 use super::data::{Data, Point};
+use super::growing::Ratios;
 use super::table::{MEMORY, Table};
 use crate::figure::{count, figure};
 use crate::measure::LARGEST;
+use crate::measure::growing::{AT_THE_REQUEST, KINDS, LAST, QUERIES, TAIL};
 
 /// The numbers of items with aims.
 const SIZES: [u64; 6] = [SMALL, CACHED, MIDDLE, LONG, LARGE, LARGEST];
@@ -35,7 +37,7 @@ const BLOCKED: &str = "BlockedBloomFilter";
 const SCALABLE: &str = "ScalableBloomFilter";
 const CUCKOO: &str = "CuckooFilter";
 
-const AIMS: [Aim; 13] = [
+const AIMS: [Aim; 17] = [
     (
         "`contains_many_with` of a `BlockedBloomFilter`, times a bare read",
         |data, items| cost(data, items, (BLOCKED, READ.1), READ),
@@ -88,13 +90,33 @@ const AIMS: [Aim; 13] = [
     ),
     (
         "`contains_many_with`, hit, of a grown `ScalableBloomFilter`, times a fixed filter",
-        |data, items| data.at("growing", items).ratio((SCALABLE, READ.1), (BLOCKED, READ.1)),
+        |data, items| data.at("chains", items).ratio((SCALABLE, READ.1), (BLOCKED, READ.1)),
         &[(MIDDLE, Most(2.0))],
     ),
     (
         "`contains_many_with`, miss, likewise",
-        |data, items| data.at("growing", items).ratio((SCALABLE, MISSES), (BLOCKED, MISSES)),
+        |data, items| data.at("chains", items).ratio((SCALABLE, MISSES), (BLOCKED, MISSES)),
         &[(MIDDLE, Most(3.0))],
+    ),
+    (
+        "Queries of a growing `CuckooFilter`, times a fixed filter of the count, the median of 16",
+        |data, most| grown(data, most, &QUERIES.map(|query| query.name())).map(|ends| ends[0]),
+        &[(MIDDLE, Most(1.2)), (LARGE, Most(1.2))],
+    ),
+    (
+        "Likewise, the worst of 16",
+        |data, most| grown(data, most, &QUERIES.map(|query| query.name())).map(|ends| ends[1]),
+        &[(MIDDLE, Most(1.5)), (LARGE, Most(1.5))],
+    ),
+    (
+        "Inserts likewise, the median",
+        |data, most| grown(data, most, &[LAST]).map(|ends| ends[0]),
+        &[(MIDDLE, Most(1.5)), (LARGE, Most(1.5))],
+    ),
+    (
+        "The slowest of 10,000 inserts likewise, the median",
+        |data, most| grown(data, most, &[TAIL]).map(|ends| ends[0]),
+        &[(MIDDLE, Most(2.0)), (LARGE, Most(2.0))],
     ),
     (
         "The slowest of 10,000 inserts into a growing `ScalableBloomFilter`, times a fixed filter",
@@ -136,6 +158,17 @@ pub(super) fn gain(
     let one = data.at("threads", items);
     let time = Point { threads, ..one }.value(contender, operation)?;
     Some(one.value(contender, operation)? * threads as f64 / time)
+}
+
+/// Returns the median and the worst ratio of a `CuckooFilter` that grows to a filter of one size at
+/// the request: of all of these operations, and of all rates, the highest.
+fn grown(data: &Data, most: u64, operations: &[&str]) -> Option<[f64; 2]> {
+    let of = |(operation, rate): (&str, f64)| {
+        Ratios { data, kind: CUCKOO, most, rate, other: AT_THE_REQUEST }.ends(operation)
+    };
+    let rates = |&operation| KINDS[0].rates.iter().map(move |&rate| (operation, rate));
+    let all = operations.iter().flat_map(rates).filter_map(of);
+    all.reduce(|one, other| [one[0].max(other[0]), one[1].max(other[1])])
 }
 
 /// Returns the latency that one insert of 10,000 into a growing filter exceeds, divided by the same

@@ -4,7 +4,8 @@ use super::axis::{Axis, Unit};
 use super::chart::{Chart, Line};
 use super::data::Data;
 use super::table::MEMORY;
-use crate::figure::count;
+use crate::figure::{count, percent};
+use crate::measure::growing::{self, AT_ITS_RATE, AT_THE_REQUEST, SIZED_RATES};
 use crate::record::Record;
 
 /// Names of contenders, each with the number of its colour.
@@ -44,6 +45,7 @@ pub(super) fn all(data: &Data) -> Vec<(&'static str, Chart)> {
         ("insert", times(data, "insert", "Insert of a new item")),
         ("memory", memory(data)),
         ("latency", latency(data)),
+        ("growth", growth(data)),
         ("dedup", dedup(data)),
     ];
     charts.into_iter().filter_map(|(name, chart)| Some((name, chart?))).collect()
@@ -107,6 +109,36 @@ fn latency(data: &Data) -> Option<Chart> {
         format!("Latency of single inserts, two threads, {} items", count(items)),
         ("one insert in this number takes longer", Unit::Number),
         ("time, with two reads of the clock", Unit::Time),
+        lines,
+    )
+}
+
+/// Bits per item against items, of filters that grow and of others for each count.
+fn growth(data: &Data) -> Option<Chart> {
+    let records: Vec<&Record> = data
+        .records("growing")
+        .iter()
+        .filter(|record| record.operation == growing::MEMORY)
+        .collect();
+    let mut lines = Vec::new();
+    for (rate, style) in SIZED_RATES.into_iter().zip([1, 4]) {
+        for (words, name, style, dashed) in [
+            ("growing", "growing to", style, false),
+            ("the rate there", AT_ITS_RATE, style, true),
+            ("the request", AT_THE_REQUEST, 0, true),
+        ] {
+            let points = records.iter();
+            let points =
+                points.filter(|record| record.contender.contains(name) && record.rate == rate);
+            let points = points.map(|record| (record.items as f64, record.value));
+            let name = format!("{}, {words}", percent(rate));
+            lines.push(Line { dashed, ..line(&name, style, points) });
+        }
+    }
+    chart(
+        "Memory of a CuckooFilter that grows, and of fixed filters of the count".to_owned(),
+        ("items in the filter", Unit::Number),
+        ("bits per item", Unit::Bits),
         lines,
     )
 }

@@ -1,61 +1,16 @@
-//! The other pages: `GROWING.md`, `MEMORY.md` and `REDIS.md`.
+//! The other pages: `MEMORY.md` and `REDIS.md`.
 
 use super::data::{Data, Point};
 use super::page::Page;
-use super::table::{Table, costs};
+use super::table::Table;
 use crate::figure::{bytes, count, figure, percent};
 use crate::record::Record;
-
-/// The operations of the tables of filters that grow, remove or forget.
-const OPERATIONS: [&str; 7] = [
-    "insert",
-    "contains, hit",
-    "contains, miss",
-    "remove",
-    "insert_many_with",
-    "contains_many_with, hit",
-    "contains_many_with, miss",
-];
 
 /// The limit of the memory of `tamis dedup`, in bits per line.
 const LIMIT: f64 = 100.0;
 
 /// Each row of the table of that memory has this number of stops.
 const STOPS: usize = 50;
-
-/// Returns the page on filters that grow, remove or forget.
-pub(super) fn growing(data: &Data, charts: &[&str]) -> String {
-    let mut page = Page::new("Filters that grow, remove or forget");
-    page.chart(charts, "latency", "The latency of single inserts, growing and not");
-    page.text(
-        "The chart shows how long the slowest of a number of inserts takes. The aims of growth are \
-         in [REPORT.md](REPORT.md#aims).",
-    );
-    let point = data.at_most("growing");
-    if !data.records("growing").is_empty() {
-        page.head("The cost of growth");
-        page.text(&format!(
-            "Filters made for {} items that have grown to {} items, below fixed filters made for \
-             all. Nanoseconds per item on one thread at a rate of 1 %; inserts are timed from the \
-             first to the last item, growth included. A filter that does not report to what it has \
-             grown has no bits.\n\n{}",
-            count(point.items / 100),
-            count(point.items),
-            costs(point, &OPERATIONS).markdown()
-        ));
-    }
-    if !data.records("removing").is_empty() {
-        let point = data.at_most("removing");
-        page.head("Filters that forget or remove");
-        page.text(&format!(
-            "Made for the {} items that they hold, which is also the window of the \
-             `RotatingBloomFilter`; a `OnceBloomFilter` never forgets. Else as above.\n\n{}",
-            count(point.items),
-            costs(point, &OPERATIONS).markdown()
-        ));
-    }
-    page.finish(data, &["latency", "growing", "removing"])
-}
 
 /// Returns the page on the memory of `tamis dedup`.
 pub(super) fn memory(data: &Data, charts: &[&str]) -> Option<String> {

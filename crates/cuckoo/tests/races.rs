@@ -2,6 +2,7 @@
 //! processors.
 
 mod common;
+mod growing_storm;
 mod linearizable;
 mod race;
 mod small_storm;
