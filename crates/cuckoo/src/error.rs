@@ -35,8 +35,8 @@ pub enum InsertError {
     /// inserted.
     TooManyCopies,
     /// A filter that grows found no room, and cannot make any: another thread stopped while it held
-    /// a lock, and did not go on within some milliseconds. The filter has not reached its last
-    /// size. When the thread goes on, inserts succeed again.
+    /// a lock, and did not go on within about a second. The filter has not reached its last size.
+    /// When the thread goes on, inserts succeed again.
     Stalled,
 }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Barrier;
 use std::thread;
-use std::time::Duration;
 
 use crate::common::sample;
 use statrs::distribution::{DiscreteCDF, Poisson};
@@ -93,15 +92,15 @@ fn check_one_winner(rate: f64, bits: u32, load: f64) {
     assert!(filter.load_factor() > load);
 }
 
-/// Inserts, and tries again while a thread that holds up growth waits for a processor. A thread
-/// that has stopped for good is an error after ten seconds or more.
+/// Inserts, and tries again while a thread that holds up growth waits for a processor: each call
+/// waits for a second. A thread that has stopped for good is an error after a minute.
 pub(crate) fn patiently<R>(
     mut insert: impl FnMut() -> Result<R, InsertError>,
 ) -> Result<R, InsertError> {
-    for _ in 0..10_000 {
-        match insert() {
-            Err(InsertError::Stalled) => thread::sleep(Duration::from_millis(1)),
-            result => return result,
+    for _ in 0..60 {
+        let result = insert();
+        if !matches!(result, Err(InsertError::Stalled)) {
+            return result;
         }
     }
     Err(InsertError::Stalled)

@@ -48,6 +48,29 @@ impl Backoff {
         }
     }
 
+    /// Waits for a thread that has stopped: sleeps for a millisecond (with feature `std`). The
+    /// system may take tens of milliseconds until it runs a thread again, and a yield returns at
+    /// once if no thread waits for this core.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// tamis_sync::Backoff::default().sleep();
+    /// ```
+    #[cfg(not(any(tamis_loom, tamis_shuttle)))]
+    pub fn sleep(&mut self) {
+        #[cfg(feature = "std")]
+        std::thread::sleep(core::time::Duration::from_millis(1));
+        #[cfg(not(feature = "std"))]
+        self.wait();
+    }
+
+    /// Lets the model run another thread.
+    #[cfg(any(tamis_loom, tamis_shuttle))]
+    pub fn sleep(&mut self) {
+        self.wait();
+    }
+
     /// Lets the model run another thread. Without this call a spinning model would never end.
     #[cfg(any(tamis_loom, tamis_shuttle))]
     pub fn wait(&mut self) {

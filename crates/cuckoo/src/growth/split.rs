@@ -15,9 +15,14 @@ use crate::growth::table::Table;
 /// The number of locks that one call takes in a sweep: a bound on the time of an insert.
 const SWEEP_LOCKS: u32 = 64;
 
-/// The number of attempts to split a portion before an insert that finds no room returns an error.
-/// The waits of a backoff grow up to a yield, so this takes milliseconds.
-const MAX_ATTEMPTS: u32 = if cfg!(any(tamis_loom, tamis_shuttle)) { 2 } else { 1 << 12 };
+/// The number of attempts to split a portion with short waits between them, up to a yield: one to
+/// two milliseconds.
+const SHORT_ATTEMPTS: u32 = if cfg!(any(tamis_loom, tamis_shuttle)) { 1 } else { 1 << 12 };
+
+/// The number of further attempts, a millisecond apart, before an insert that finds no room returns
+/// an error. A thread that waits for a core on a busy machine, or whose container has used up its
+/// share of time, goes on within a fraction of this second.
+const LONG_ATTEMPTS: u32 = if cfg!(any(tamis_loom, tamis_shuttle)) { 1 } else { 1000 };
 
 /// The result of an attempt to split a portion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,14 +52,18 @@ impl Table {
     pub(crate) fn grow(&self) -> Result<(), GrowError> {
         let mut backoff = Backoff::default();
         let mut attempts = 0;
-        while attempts < MAX_ATTEMPTS {
+        while attempts < SHORT_ATTEMPTS + LONG_ATTEMPTS {
             match self.split_portion() {
                 Progress::Split => return Ok(()),
                 Progress::Ended => return Err(GrowError::Ended),
                 Progress::Swept => {}
                 Progress::Busy => {
                     attempts += 1;
-                    backoff.wait();
+                    if attempts <= SHORT_ATTEMPTS {
+                        backoff.wait();
+                    } else {
+                        backoff.sleep();
+                    }
                 }
             }
         }
