@@ -1,0 +1,257 @@
+//! The URLs to fetch: a queue per host, and when each host may be asked next.
+
+use core::cmp::Reverse;
+use core::time::Duration;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::time::Instant;
+
+use robotxt::Robots;
+use url::Url;
+
+use crate::urls;
+
+/// The number of a host.
+pub(crate) type HostId = usize;
+
+/// A request to make.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    /// The host to which it goes.
+    pub(crate) host: HostId,
+    pub(crate) url: Url,
+    /// The host whose robots.txt it is.
+    pub(crate) robots_of: Option<HostId>,
+    /// How often it was made, or how many redirects led to it.
+    pub(crate) tries: u32,
+}
+
+/// Where a URL went.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Placed {
+    Queued,
+    /// robots.txt forbids it.
+    Forbidden,
+    /// robots.txt could not be read, so nothing of the host may be fetched.
+    Unreachable,
+}
+
+/// What is known of a robots.txt.
+#[derive(Debug)]
+enum Rules {
+    /// No page of the host was found yet.
+    New,
+    Asked,
+    Known(Robots),
+    Unreachable,
+}
+
+/// A host. It is in the heap if a request to it may start, now or later.
+#[derive(Debug)]
+struct Host {
+    /// Pages, each with the number of times that it was tried.
+    pages: VecDeque<(String, u32)>,
+    /// Requests for a robots.txt, which come first.
+    robots: Vec<Job>,
+    rules: Rules,
+    delay: Duration,
+    /// When the next request may start.
+    ready: Instant,
+    /// The requests that have not ended.
+    active: u64,
+    /// Whether a request has not got the head of its answer. With a delay the next one waits for
+    /// it: the server has seen this request then, so it sees the delay, too.
+    waits: bool,
+    in_heap: bool,
+}
+
+/// The queues of all hosts.
+#[derive(Debug)]
+pub(crate) struct Frontier {
+    hosts: Vec<Host>,
+    by_name: HashMap<String, HostId>,
+    heap: BinaryHeap<Reverse<(Instant, HostId)>>,
+    delay: Duration,
+    per_host: u64,
+    /// No request starts before.
+    first: Instant,
+    /// The pages in all queues, and their bytes.
+    pub(crate) queued: (u64, u64),
+    /// The most bytes that were queued.
+    pub(crate) most_bytes: u64,
+}
+
+impl Frontier {
+    pub(crate) fn new(delay: Duration, per_host: u64, first: Instant) -> Self {
+        let (hosts, by_name, heap) = Default::default();
+        Self { hosts, by_name, heap, delay, per_host, first, queued: (0, 0), most_bytes: 0 }
+    }
+
+    /// Adds a page to the queue of its host. The first page of a host lets robots.txt be read.
+    pub(crate) fn push(&mut self, url: Url) -> Placed {
+        let id = self.host(&url);
+        if matches!(self.hosts[id].rules, Rules::New) {
+            match robotxt::robots_url(&url) {
+                Ok(robots) => {
+                    self.hosts[id].rules = Rules::Asked;
+                    self.ask_robots(id, robots, 0);
+                }
+                Err(_) => self.hosts[id].rules = Rules::Known(Robots::allow_all()),
+            }
+        }
+        match &self.hosts[id].rules {
+            Rules::Known(rules) if !rules.is_url_allowed(&url) => return Placed::Forbidden,
+            Rules::Unreachable => return Placed::Unreachable,
+            _ => {}
+        }
+        self.enqueue(id, url.into(), 0);
+        Placed::Queued
+    }
+
+    /// Adds a page that must be tried again.
+    pub(crate) fn push_again(&mut self, job: Job) {
+        match job.robots_of {
+            Some(_) => self.hosts[job.host].robots.push(Job { tries: job.tries + 1, ..job }),
+            None => self.enqueue(job.host, job.url.into(), job.tries + 1),
+        }
+        self.schedule(job.host);
+    }
+
+    /// Lets the robots.txt of a host be read at a URL, perhaps of another host.
+    pub(crate) fn ask_robots(&mut self, of: HostId, url: Url, tries: u32) {
+        let host = self.host(&url);
+        self.hosts[host].robots.push(Job { host, url, robots_of: Some(of), tries });
+        self.schedule(host);
+    }
+
+    /// Sets the rules of a host: `None` if they could not be read. Returns the pages that they
+    /// forbid; if there are no rules, all pages are dropped, and their number is returned.
+    pub(crate) fn set_rules(&mut self, of: HostId, rules: Option<Robots>) -> (Vec<String>, u64) {
+        let host = &mut self.hosts[of];
+        let pages = core::mem::take(&mut host.pages);
+        let (mut forbidden, mut dropped) = (Vec::new(), 0);
+        for (url, tries) in pages {
+            let allows = |rules: &Robots| Url::parse(&url).is_ok_and(|url| rules.is_url_allowed(&url));
+            if rules.as_ref().is_some_and(allows) {
+                host.pages.push_back((url, tries));
+                continue;
+            }
+            self.queued.0 -= 1;
+            self.queued.1 -= url.len() as u64;
+            match rules {
+                Some(_) => forbidden.push(url),
+                None => dropped += 1,
+            }
+        }
+        if let Some(delay) = rules.as_ref().and_then(Robots::crawl_delay) {
+            // The time since the answer that told of it counts.
+            host.ready += delay.saturating_sub(host.delay);
+            host.delay = host.delay.max(delay);
+        }
+        host.rules = rules.map_or(Rules::Unreachable, Rules::Known);
+        self.schedule(of);
+        (forbidden, dropped)
+    }
+
+    /// Returns a request that may start now.
+    pub(crate) fn pop(&mut self, now: Instant) -> Option<Job> {
+        while self.next_time()? <= now {
+            let Reverse((_, id)) = self.heap.pop()?;
+            let host = &mut self.hosts[id];
+            host.in_heap = false;
+            let job = if host.ready > now { None } else { host.next(id, self.per_host) };
+            if let Some(job) = &job {
+                host.active += 1;
+                host.waits = !host.delay.is_zero();
+                if job.robots_of.is_none() {
+                    self.queued.0 -= 1;
+                    self.queued.1 -= job.url.as_str().len() as u64;
+                }
+            }
+            self.schedule(id);
+            if job.is_some() {
+                return job;
+            }
+        }
+        None
+    }
+
+    /// Returns when a request may start.
+    pub(crate) fn next_time(&self) -> Option<Instant> {
+        self.heap.peek().map(|Reverse((time, _))| *time)
+    }
+
+    /// The head of an answer has come, or will not come.
+    pub(crate) fn on_head(&mut self, id: HostId, now: Instant) {
+        let host = &mut self.hosts[id];
+        host.waits = false;
+        host.ready = host.ready.max(now + host.delay);
+        self.schedule(id);
+    }
+
+    /// A request has ended. The next one to this host waits for at least `pause` from now.
+    pub(crate) fn on_end(&mut self, id: HostId, now: Instant, pause: Duration) {
+        let host = &mut self.hosts[id];
+        host.active -= 1;
+        host.ready = host.ready.max(now + pause);
+        self.schedule(id);
+    }
+
+    /// Returns the number of a host, which may be new.
+    fn host(&mut self, url: &Url) -> HostId {
+        let name = urls::host(url);
+        if let Some(id) = self.by_name.get(name) {
+            return *id;
+        }
+        let id = self.hosts.len();
+        self.by_name.insert(name.to_owned(), id);
+        self.hosts.push(Host {
+            pages: VecDeque::new(),
+            robots: Vec::new(),
+            rules: Rules::New,
+            delay: self.delay,
+            ready: self.first,
+            active: 0,
+            waits: false,
+            in_heap: false,
+        });
+        id
+    }
+
+    fn enqueue(&mut self, id: HostId, url: String, tries: u32) {
+        self.queued.0 += 1;
+        self.queued.1 += url.len() as u64;
+        self.most_bytes = self.most_bytes.max(self.queued.1);
+        self.hosts[id].pages.push_back((url, tries));
+        self.schedule(id);
+    }
+
+    /// Puts a host into the heap, if it has a request that may start.
+    fn schedule(&mut self, id: HostId) {
+        let host = &mut self.hosts[id];
+        if !host.in_heap && host.may_start(self.per_host) {
+            host.in_heap = true;
+            self.heap.push(Reverse((host.ready, id)));
+        }
+    }
+}
+
+impl Host {
+    fn may_start(&self, per_host: u64) -> bool {
+        let has_page = matches!(self.rules, Rules::Known(_)) && !self.pages.is_empty();
+        !self.waits && self.active < per_host && (has_page || !self.robots.is_empty())
+    }
+
+    /// Takes the next request.
+    fn next(&mut self, id: HostId, per_host: u64) -> Option<Job> {
+        if !self.may_start(per_host) {
+            return None;
+        }
+        if let Some(job) = self.robots.pop() {
+            return Some(job);
+        }
+        let (url, tries) = self.pages.pop_front()?;
+        // Only URLs are enqueued.
+        let url = Url::parse(&url).ok()?;
+        Some(Job { host: id, url, robots_of: None, tries })
+    }
+}
