@@ -18,7 +18,7 @@ const MOST_TRIES: u32 = 5;
 
 /// The first pause after a failure, if it is longer than the delay. Each further one is twice as
 /// long.
-const PAUSE: Duration = Duration::from_millis(200);
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// The longest pause that a server can demand.
 const MAX_PAUSE: Duration = Duration::from_secs(3600);
