@@ -4,7 +4,7 @@ use core::str::FromStr;
 use core::time::Duration;
 use std::path::PathBuf;
 
-use clap::Parser;
+use clap::{Parser, value_parser};
 use url::Url;
 
 /// Crawls the web: fetches each URL once, also with several processes, and after a kill.
@@ -17,13 +17,13 @@ pub(crate) struct Args {
     /// The memory of known URLs: `memory`, a file that processes share (`urls.tamis`), or a filter
     /// that machines share (`redis://host:port/#name`)
     #[arg(long, default_value = "memory", value_name = "WHERE")]
-    pub(crate) seen: Place,
+    pub(crate) seen: Where,
     /// The directory of the log of this process. With the same directory, a crawl goes on where it
     /// ended
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) state: PathBuf,
     /// The number of URLs to expect. A file does not grow beyond it
-    #[arg(long, default_value_t = 1_000_000, value_name = "URLS", value_parser = of_one)]
+    #[arg(long, default_value_t = 1_000_000, value_name = "URLS", value_parser = value_parser!(u64).range(1..=1 << 40))]
     pub(crate) capacity: u64,
     /// The false-positive rate: of the new URLs, this share is never fetched [default: 1e-9; 1e-4
     /// in a file]
@@ -34,16 +34,16 @@ pub(crate) struct Args {
     #[arg(long, default_value = "500ms", value_parser = humantime::parse_duration)]
     pub(crate) delay: Duration,
     /// The connections to one host. With a delay, more than one is used only while a page is long
-    #[arg(long, default_value_t = 2, value_name = "CONNECTIONS", value_parser = of_one)]
+    #[arg(long, default_value_t = 2, value_name = "CONNECTIONS", value_parser = value_parser!(u64).range(1..=1 << 40))]
     pub(crate) per_host: u64,
     /// The connections in total: the pages that a kill may let fetch twice
-    #[arg(long, default_value_t = 64, value_parser = of_one)]
+    #[arg(long, default_value_t = 64, value_parser = value_parser!(u64).range(1..=1 << 40))]
     pub(crate) connections: u64,
     /// The URLs of one host that this process fetches at most, against hosts without end
-    #[arg(long, default_value_t = 100_000, value_name = "PAGES", value_parser = of_one)]
+    #[arg(long, default_value_t = 100_000, value_name = "PAGES", value_parser = value_parser!(u64).range(1..=1 << 40))]
     pub(crate) max_pages: u64,
     /// The URLs that are claimed at once: those that a kill may let fetch twice, too
-    #[arg(long, default_value_t = 1024, value_name = "URLS", value_parser = of_one)]
+    #[arg(long, default_value_t = 1024, value_name = "URLS", value_parser = value_parser!(u64).range(1..=1 << 40))]
     pub(crate) batch: u64,
     /// Flush the log after each step, so that a power loss loses nothing
     #[arg(long)]
@@ -63,20 +63,15 @@ pub(crate) struct Args {
     pub(crate) host_map: Option<PathBuf>,
 }
 
-fn of_one(text: &str) -> Result<u64, String> {
-    let number = text.replace('_', "").parse::<u64>().map_err(|error| error.to_string())?;
-    if (1..=1 << 40).contains(&number) { Ok(number) } else { Err("not from 1 to 2^40".to_owned()) }
-}
-
 /// Where known URLs are remembered.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Place {
+pub(crate) enum Where {
     Memory,
     File(PathBuf),
     Redis { server: String, name: String },
 }
 
-impl FromStr for Place {
+impl FromStr for Where {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -105,12 +100,12 @@ mod tests {
 
     #[test]
     fn a_memory_is_memory_a_file_or_an_address() {
-        let redis = Place::Redis { server: "redis://h:1/".into(), name: "seen".into() };
-        assert_eq!("memory".parse(), Ok(Place::Memory));
-        assert_eq!("./memory".parse(), Ok(Place::File("./memory".into())));
+        let redis = Where::Redis { server: "redis://h:1/".into(), name: "seen".into() };
+        assert_eq!("memory".parse(), Ok(Where::Memory));
+        assert_eq!("./memory".parse(), Ok(Where::File("./memory".into())));
         assert_eq!("redis://h:1/#seen".parse(), Ok(redis));
         for wrong in ["redis://h:1/", "redis://h:1/#", "redis://u:p#w@h/#seen"] {
-            assert!(wrong.parse::<Place>().is_err(), "{wrong}");
+            assert!(wrong.parse::<Where>().is_err(), "{wrong}");
         }
     }
 }

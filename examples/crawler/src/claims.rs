@@ -3,44 +3,42 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write;
+use std::mem;
 
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::sync::mpsc::UnboundedReceiver;
 use url::Url;
 
 use crate::Failure;
 use crate::args::Args;
-use crate::log::{self, Done, Log};
-use crate::report::Resumed;
+use crate::frontier::HostId;
+use crate::log::{self, Done, Log, Past};
 use crate::seen::Seen;
 use crate::urls;
 
 /// The pages whose links are claimed together, if they wait.
 const PAGES: usize = 64;
 
-/// The links of a page, or start URLs or those of a sitemap, which belong to no page.
-#[derive(Debug, Default)]
-pub(crate) struct Found<T> {
+/// The links of a page, or those of no page: start URLs, or sitemaps.
+#[derive(Debug)]
+pub(crate) struct Found {
     pub(crate) links: Vec<Url>,
-    /// The page, if its links are all that it lacks to be done.
+    /// The page, which is done when its links are recorded.
     pub(crate) done: Option<Done>,
-    /// What the sender gets back.
-    pub(crate) sender: T,
+    /// The host to which a connection was used.
+    pub(crate) host: Option<HostId>,
 }
 
 /// The answer to some pages: first what was won, then the pages.
 #[derive(Debug)]
-pub(crate) enum Claimed<T> {
+pub(crate) enum Claimed {
     Won(Vec<Url>),
-    Finished(Found<T>),
+    Finished(Found),
 }
 
 /// Everything that decides who fetches a URL, and what remains of it after a kill.
-#[derive(Debug)]
 pub(crate) struct Claims {
     pub(crate) seen: Seen,
     pub(crate) log: Log,
-    /// The number of URLs that this process has won.
-    pub(crate) won: u64,
     output: Option<File>,
     batch: usize,
     fsync: bool,
@@ -50,92 +48,72 @@ pub(crate) struct Claims {
 }
 
 impl Claims {
-    /// Opens the log and the memory of URLs, and recovers. Returns also the URLs to fetch.
-    pub(crate) async fn open(args: &Args) -> Result<(Self, Resumed, Vec<Url>), Failure> {
+    /// Opens the log and the memory of URLs, and recovers. Returns also the pages to fetch.
+    pub(crate) async fn open(args: &Args) -> Result<(Self, Past, Vec<Url>), Failure> {
         let (log, past) = Log::open(&args.state, args.fsync)?;
         let mut claims = Self {
             seen: Seen::open(args, past.won.len()).await?,
             log,
-            won: 0,
             output: args.output.as_deref().map(log::append).transpose()?,
             batch: usize::try_from(args.batch)?,
             fsync: args.fsync,
             max_pages: args.max_pages,
             of_host: HashMap::new(),
         };
-        let done = past.won.values().filter(|done| **done).count() as u64;
-        let mut resumed = Resumed { identity: past.identity, done, cut: past.cut, ..<_>::default() };
 
-        // What was won is in the filter, even if that is new.
-        let mut waiting = Vec::new();
-        let mut urls = past.won.into_iter();
-        loop {
-            let (batch, is_done): (Vec<String>, Vec<bool>) =
-                urls.by_ref().take(claims.batch).unzip();
-            if batch.is_empty() {
-                break;
-            }
-            claims.seen.claim(&batch).await?;
-            for (url, is_done) in batch.iter().zip(is_done) {
-                let url = Url::parse(url)?;
-                claims.count(&url);
-                waiting.extend((!is_done).then_some(url));
-            }
+        // What was won is in the memory, even if that is new. The claims before the kill may have
+        // been the first, so all of them are won, whatever the answer is now.
+        let open: Vec<&str> = past.open.iter().map(String::as_str).collect();
+        let all: Vec<&str> = past.won.keys().map(String::as_str).chain(open.clone()).collect();
+        for batch in all.chunks(claims.batch) {
+            claims.seen.claim(batch).await?;
         }
-        resumed.left = waiting.len() as u64;
-
-        // The claims before the kill may have been the first, so all are won.
-        if !past.open.is_empty() {
-            claims.log.intend(&past.open);
-            claims.log.write()?;
-            let again = claims.seen.claim(&past.open).await?;
-            resumed.open = again.len() as u64;
-            resumed.lost = again.iter().filter(|won| !**won).count() as u64;
-            claims.log.decide(&vec![true; past.open.len()]);
+        if !open.is_empty() {
+            claims.log.intend(&open);
+            claims.log.decide(&vec![true; open.len()]);
             claims.save()?;
-            for url in &past.open {
-                let url = Url::parse(url)?;
-                claims.count(&url);
-                waiting.push(url);
-            }
         }
-        Ok((claims, resumed, waiting))
+
+        let mut waiting = Vec::new();
+        for text in all {
+            let url = Url::parse(text)?;
+            *claims.won_of(&url) += 1;
+            waiting.extend((past.won.get(text) != Some(&true)).then_some(url));
+        }
+        Ok((claims, past, waiting))
     }
 
     /// Claims the links of all pages that come, until there are no more senders.
-    pub(crate) async fn run<T, E: From<Claimed<T>>>(
+    pub(crate) async fn run(
         mut self,
-        mut pages: UnboundedReceiver<Found<T>>,
-        events: UnboundedSender<E>,
+        mut pages: UnboundedReceiver<Found>,
+        on_event: impl Fn(Claimed),
     ) -> Result<Self, Failure> {
         let mut found = Vec::new();
         while pages.recv_many(&mut found, PAGES).await > 0 {
-            let links = found.iter_mut().flat_map(|page| core::mem::take(&mut page.links));
-            let links: Vec<Url> = links.collect();
-            // `links` of many pages: those that anyone has claimed need no record.
-            let new = self.new(links).await?;
-            for batch in new.chunks(self.batch) {
-                let won = self.claim(batch).await?;
-                // The crawl has ended if nobody listens.
-                _ = events.send(Claimed::Won(won).into());
+            let links = found.iter_mut().flat_map(|page| mem::take(&mut page.links)).collect();
+            for batch in self.new(links).await?.chunks(self.batch) {
+                on_event(Claimed::Won(self.claim(batch).await?));
             }
             self.finish(&found)?;
-            found.drain(..).for_each(|page| _ = events.send(Claimed::Finished(page).into()));
+            found.drain(..).for_each(|page| on_event(Claimed::Finished(page)));
         }
         Ok(self)
     }
 
     /// Returns the URLs to claim, each once: those that no process has claimed, of hosts that have
     /// not reached the maximum.
-    async fn new(&mut self, links: Vec<Url>) -> Result<Vec<Url>, Failure> {
-        let texts: Vec<String> = links.iter().map(|url| url.as_str().to_owned()).collect();
+    async fn new(&mut self, mut links: Vec<Url>) -> Result<Vec<Url>, Failure> {
+        links.sort_unstable();
+        links.dedup();
+        let texts: Vec<&str> = links.iter().map(Url::as_str).collect();
         let known = self.seen.contains(&texts).await?;
-        let mut chosen = std::collections::HashSet::new();
-        let mut new: Vec<Url> = Vec::new();
-        for ((url, text), _) in links.into_iter().zip(texts).zip(known).filter(|(_, known)| !known) {
-            let has_room = self.of_host.get(urls::host(&url)).is_none_or(|of| *of < self.max_pages);
-            if has_room && chosen.insert(text) {
-                self.count(&url);
+        let mut new = Vec::new();
+        for (url, _) in links.into_iter().zip(known).filter(|(_, is_known)| !is_known) {
+            let most = self.max_pages;
+            let won = self.won_of(&url);
+            if *won < most {
+                *won += 1;
                 new.push(url);
             }
         }
@@ -144,39 +122,36 @@ impl Claims {
 
     /// Claims URLs, with their records. Returns those that were won.
     async fn claim(&mut self, batch: &[Url]) -> Result<Vec<Url>, Failure> {
-        let texts: Vec<String> = batch.iter().map(|url| url.as_str().to_owned()).collect();
+        let texts: Vec<&str> = batch.iter().map(Url::as_str).collect();
         self.log.intend(&texts);
         self.log.write()?;
         let verdict = self.seen.claim(&texts).await?;
         self.log.decide(&verdict);
         self.save()?;
-        let mut won = Vec::new();
-        for (url, is_won) in batch.iter().zip(verdict) {
-            if is_won {
-                won.push(url.clone());
-            } else {
-                // Another process has it.
-                self.won -= 1;
-                _ = self.of_host.get_mut(urls::host(url)).map(|of| *of -= 1);
-            }
-        }
-        Ok(won)
+        let (won, others): (Vec<_>, Vec<_>) = batch.iter().zip(verdict).partition(|(_, won)| *won);
+        // Other processes have won the others since the question.
+        others.into_iter().for_each(|(url, _)| *self.won_of(url) -= 1);
+        Ok(won.into_iter().map(|(url, _)| url.clone()).collect())
     }
 
-    /// Counts a URL as won.
-    fn count(&mut self, url: &Url) {
-        self.won += 1;
-        *self.of_host.entry(urls::host(url).to_owned()).or_default() += 1;
+    /// Returns the number of URLs of a URL's host that were won.
+    fn won_of(&mut self, url: &Url) -> &mut u64 {
+        self.of_host.entry(urls::host(url).to_owned()).or_default()
+    }
+
+    /// Returns the number of URLs that this process has won.
+    pub(crate) fn won(&self) -> u64 {
+        self.of_host.values().sum()
     }
 
     /// Records pages whose links are recorded.
-    fn finish<T>(&mut self, pages: &[Found<T>]) -> Result<(), Failure> {
+    fn finish(&mut self, pages: &[Found]) -> Result<(), Failure> {
         let mut lines = Vec::new();
         for page in pages.iter().filter_map(|page| page.done.as_ref()) {
             writeln!(lines, "{} {} {}", page.status, page.url, page.size)?;
             self.log.finish(page);
         }
-        if let Some(output) = self.output.as_mut().filter(|_| !lines.is_empty()) {
+        if let Some(output) = &mut self.output {
             output.write_all(&lines)?;
             if self.fsync {
                 output.sync_data()?;
@@ -185,7 +160,7 @@ impl Claims {
         Ok(self.log.write()?)
     }
 
-    /// Makes claims and their verdict last: the claims first, with `--fsync`.
+    /// Makes claims last, then their verdict.
     fn save(&mut self) -> Result<(), Failure> {
         if self.fsync {
             self.seen.flush()?;

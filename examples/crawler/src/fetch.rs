@@ -1,7 +1,6 @@
 //! One request: the client, and the part of an answer that a crawler needs.
 
 use core::time::Duration;
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, LOCATION, RETRY_AFTER};
@@ -34,20 +33,19 @@ pub(crate) struct Answer {
 }
 
 /// Returns a client that follows no redirect and repeats no request: the crawler decides on both.
-pub(crate) fn client(agent: &str, map: Option<HostMap>) -> Result<Client, Failure> {
+pub(crate) fn client(agent: &str, map: Option<&HostMap>) -> Result<Client, Failure> {
     #[cfg(feature = "tls")]
     use_ring();
-    let client = Client::builder()
+    let mut client = Client::builder()
         .user_agent(agent)
         .redirect(redirect::Policy::none())
         .retry(retry::never())
         .connect_timeout(CONNECT_TIME)
         .read_timeout(PART_TIME)
         .timeout(WHOLE_TIME);
-    let client = match map {
-        Some(map) => client.no_proxy().dns_resolver(Arc::new(map)),
-        None => client,
-    };
+    for (name, address) in map.iter().flat_map(|map| &map.0) {
+        client = client.resolve(name, *address);
+    }
     Ok(client.build()?)
 }
 

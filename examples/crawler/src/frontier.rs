@@ -25,13 +25,13 @@ pub(crate) struct Job {
     pub(crate) tries: u32,
 }
 
-/// Where a URL went.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Placed {
-    Queued,
-    /// robots.txt forbids it.
-    Forbidden,
-    /// robots.txt could not be read, so nothing of the host may be fetched.
+/// What to do next.
+#[derive(Debug)]
+pub(crate) enum Next {
+    Request(Job),
+    /// robots.txt forbids this page.
+    Forbidden(String),
+    /// robots.txt could not be read, so no page of the host may be fetched.
     Unreachable,
 }
 
@@ -87,24 +87,15 @@ impl Frontier {
     }
 
     /// Adds a page to the queue of its host. The first page of a host lets robots.txt be read.
-    pub(crate) fn push(&mut self, url: Url) -> Placed {
+    pub(crate) fn push(&mut self, url: Url) {
         let id = self.host(&url);
-        if matches!(self.hosts[id].rules, Rules::New) {
-            match robotxt::robots_url(&url) {
-                Ok(robots) => {
-                    self.hosts[id].rules = Rules::Asked;
-                    self.ask_robots(id, robots, 0);
-                }
-                Err(_) => self.hosts[id].rules = Rules::Known(Robots::allow_all()),
-            }
-        }
-        match &self.hosts[id].rules {
-            Rules::Known(rules) if !rules.is_url_allowed(&url) => return Placed::Forbidden,
-            Rules::Unreachable => return Placed::Unreachable,
-            _ => {}
+        if matches!(self.hosts[id].rules, Rules::New)
+            && let Ok(robots) = url.join("/robots.txt")
+        {
+            self.hosts[id].rules = Rules::Asked;
+            self.ask_robots(id, robots, 0);
         }
         self.enqueue(id, url.into(), 0);
-        Placed::Queued
     }
 
     /// Adds a page that must be tried again.
@@ -123,25 +114,9 @@ impl Frontier {
         self.schedule(host);
     }
 
-    /// Sets the rules of a host: `None` if they could not be read. Returns the pages that they
-    /// forbid; if there are no rules, all pages are dropped, and their number is returned.
-    pub(crate) fn set_rules(&mut self, of: HostId, rules: Option<Robots>) -> (Vec<String>, u64) {
+    /// Sets the rules of a host, `None` if they could not be read.
+    pub(crate) fn set_rules(&mut self, of: HostId, rules: Option<Robots>) {
         let host = &mut self.hosts[of];
-        let pages = core::mem::take(&mut host.pages);
-        let (mut forbidden, mut dropped) = (Vec::new(), 0);
-        for (url, tries) in pages {
-            let allows = |rules: &Robots| Url::parse(&url).is_ok_and(|url| rules.is_url_allowed(&url));
-            if rules.as_ref().is_some_and(allows) {
-                host.pages.push_back((url, tries));
-                continue;
-            }
-            self.queued.0 -= 1;
-            self.queued.1 -= url.len() as u64;
-            match rules {
-                Some(_) => forbidden.push(url),
-                None => dropped += 1,
-            }
-        }
         if let Some(delay) = rules.as_ref().and_then(Robots::crawl_delay) {
             // The time since the answer that told of it counts.
             host.ready += delay.saturating_sub(host.delay);
@@ -149,30 +124,45 @@ impl Frontier {
         }
         host.rules = rules.map_or(Rules::Unreachable, Rules::Known);
         self.schedule(of);
-        (forbidden, dropped)
     }
 
-    /// Returns a request that may start now.
-    pub(crate) fn pop(&mut self, now: Instant) -> Option<Job> {
+    /// Returns what may be done now.
+    pub(crate) fn pop(&mut self, now: Instant) -> Option<Next> {
         while self.next_time()? <= now {
             let Reverse((_, id)) = self.heap.pop()?;
             let host = &mut self.hosts[id];
             host.in_heap = false;
-            let job = if host.ready > now { None } else { host.next(id, self.per_host) };
-            if let Some(job) = &job {
-                host.active += 1;
-                host.waits = !host.delay.is_zero();
-                if job.robots_of.is_none() {
-                    self.queued.0 -= 1;
-                    self.queued.1 -= job.url.as_str().len() as u64;
-                }
-            }
+            let is_due = host.ready <= now && host.may_start(self.per_host);
+            let next = if is_due { self.take(id) } else { None };
             self.schedule(id);
-            if job.is_some() {
-                return job;
+            if next.is_some() {
+                return next;
             }
         }
         None
+    }
+
+    /// Takes the first request of a host, or a page that may not be fetched.
+    fn take(&mut self, id: HostId) -> Option<Next> {
+        let host = &mut self.hosts[id];
+        let job = match host.robots.pop() {
+            Some(job) => job,
+            None => {
+                let (text, tries) = host.pages.pop_front()?;
+                self.queued.0 -= 1;
+                self.queued.1 -= text.len() as u64;
+                let url = Url::parse(&text).ok()?;
+                match &host.rules {
+                    Rules::Known(rules) if rules.is_url_allowed(&url) => {}
+                    Rules::Known(_) => return Some(Next::Forbidden(text)),
+                    _ => return Some(Next::Unreachable),
+                }
+                Job { host: id, url, robots_of: None, tries }
+            }
+        };
+        host.active += 1;
+        host.waits = !host.delay.is_zero();
+        Some(Next::Request(job))
     }
 
     /// Returns when a request may start.
@@ -237,21 +227,8 @@ impl Frontier {
 
 impl Host {
     fn may_start(&self, per_host: u64) -> bool {
-        let has_page = matches!(self.rules, Rules::Known(_)) && !self.pages.is_empty();
-        !self.waits && self.active < per_host && (has_page || !self.robots.is_empty())
-    }
-
-    /// Takes the next request.
-    fn next(&mut self, id: HostId, per_host: u64) -> Option<Job> {
-        if !self.may_start(per_host) {
-            return None;
-        }
-        if let Some(job) = self.robots.pop() {
-            return Some(job);
-        }
-        let (url, tries) = self.pages.pop_front()?;
-        // Only URLs are enqueued.
-        let url = Url::parse(&url).ok()?;
-        Some(Job { host: id, url, robots_of: None, tries })
+        let has_rules = matches!(self.rules, Rules::Known(_) | Rules::Unreachable);
+        let has_request = has_rules && !self.pages.is_empty() || !self.robots.is_empty();
+        !self.waits && self.active < per_host && has_request
     }
 }

@@ -1,7 +1,6 @@
 //! Finds the links of a page, or the pages of a sitemap.
 
-use core::cell::{Cell, RefCell};
-use std::collections::HashSet;
+use core::cell::RefCell;
 
 use html_escape::decode_html_entities;
 use lol_html::html_content::{Element, TextChunk};
@@ -33,16 +32,11 @@ impl Kind {
     }
 }
 
-/// Returns the normal forms of the links of a document, each once.
+/// Returns the normal forms of the links of a document.
 pub(crate) fn of_document(kind: Kind, page: &Url, body: &[u8]) -> Vec<Url> {
-    let links = Links {
-        base: RefCell::new(page.clone()),
-        has_base: Cell::new(false),
-        known: RefCell::default(),
-        found: RefCell::default(),
-    };
+    let links = Links { base: RefCell::new((page.clone(), false)), found: RefCell::default() };
     match kind {
-        Kind::Html => of_html(&links, page, body),
+        Kind::Html => of_html(&links, body),
         Kind::Xml => of_sitemap(&links, body),
         Kind::Other => {}
     }
@@ -50,48 +44,42 @@ pub(crate) fn of_document(kind: Kind, page: &Url, body: &[u8]) -> Vec<Url> {
 }
 
 struct Links {
-    /// What relative links are relative to.
-    base: RefCell<Url>,
-    has_base: Cell<bool>,
-    known: RefCell<HashSet<Url>>,
+    /// What links are relative to, and whether the page says so.
+    base: RefCell<(Url, bool)>,
     found: RefCell<Vec<Url>>,
 }
 
 impl Links {
     fn add(&self, link: &str) {
-        let url = urls::of_link(&self.base.borrow(), &decode_html_entities(link));
-        let (mut known, mut found) = (self.known.borrow_mut(), self.found.borrow_mut());
-        if let Some(url) = url
-            && found.len() < MAX_LINKS
-            && known.insert(url.clone())
-        {
-            found.push(url);
+        let url = urls::of_link(&self.base.borrow().0, &decode_html_entities(link));
+        let mut found = self.found.borrow_mut();
+        if found.len() < MAX_LINKS {
+            found.extend(url);
         }
     }
 }
 
-fn of_html(links: &Links, page: &Url, body: &[u8]) {
-    let on_base = |base: &mut Element<'_, '_>| {
-        // The first `base` counts.
-        let href = base.get_attribute("href").filter(|_| !links.has_base.replace(true));
-        if let Some(url) = href.and_then(|href| page.join(&decode_html_entities(&href)).ok()) {
-            *links.base.borrow_mut() = url;
+fn of_html(links: &Links, body: &[u8]) {
+    let on_base = |element: &mut Element<'_, '_>| {
+        let (base, is_set) = &mut *links.base.borrow_mut();
+        // The first one counts.
+        if let Some(href) = element.get_attribute("href").filter(|_| !*is_set)
+            && let Ok(url) = base.join(&decode_html_entities(&href))
+        {
+            (*base, *is_set) = (url, true);
         }
         Ok(())
     };
-    let on_link = |link: &mut Element<'_, '_>| {
-        ["href", "src"]
-            .iter()
-            .filter_map(|name| link.get_attribute(name))
-            .for_each(|url| links.add(&url));
+    let on_link = |element: &mut Element<'_, '_>| {
+        let urls = ["href", "src"].iter().filter_map(|name| element.get_attribute(name));
+        urls.for_each(|url| links.add(&url));
         Ok(())
     };
-    let mut settings = Settings::new()
+    let settings = Settings::new()
         .append_element_content_handler(element!("base[href]", on_base))
         .append_element_content_handler(element!("a[href], area[href]", on_link))
         .append_element_content_handler(element!("iframe[src], frame[src]", on_link));
-    settings = settings.with_strict(false);
-    read(settings, body);
+    read(settings.with_strict(false), body);
 }
 
 /// Reads the `<loc>` of a sitemap.
@@ -125,13 +113,14 @@ mod tests {
     }
 
     #[test]
-    fn links_of_html_are_found_once_relative_to_the_base() {
+    fn links_of_html_are_found_relative_to_the_base() {
         let text = "<title>t</title><a href=c>1</a><A HREF='c#d'>2</A><a name=x>3</a>\
                     <!-- <a href=no> --><script>'<a href=no>'</script>\
-                    <area href='/e?a=1&amp;b=2'><iframe src='//f.example/'></iframe><a href='open";
-        let expected =
-            ["http://a.example/b/c", "http://a.example/e?a=1&b=2", "http://f.example/"];
+                    <area href='/e?a=1&amp;b=2'><a href='open";
+        let expected = ["b/c", "b/c", "e?a=1&b=2"].map(|path| format!("http://a.example/{path}"));
         assert_eq!(found(Kind::Html, text), expected);
+        let text = "<iframe src='//f.example/'></iframe><frameset><frame src='http://g.example'>";
+        assert_eq!(found(Kind::Html, text), ["http://f.example/", "http://g.example/"]);
         let text = "<base href='/g/'><base href='/h/'><a href=i>";
         assert_eq!(found(Kind::Html, text), ["http://a.example/g/i"]);
         assert_eq!(found(Kind::Other, text), [""; 0]);

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, BufRead, BufReader, ErrorKind, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::Failure;
+use crate::urls::MAX_BYTES;
 
 /// The first record, before the identity of the crawl.
 const HEAD: &str = "tamis-crawler 1 ";
@@ -42,7 +43,7 @@ pub(crate) struct Log {
     file: File,
     buffer: Vec<u8>,
     /// The length of the file.
-    bytes: u64,
+    pub(crate) bytes: u64,
     fsync: bool,
 }
 
@@ -59,15 +60,13 @@ impl Log {
             locked => locked?,
         }
         let (mut past, whole) = Past::read(BufReader::new(&file))?;
-        let len = file.metadata()?.len();
-        past.cut = len - whole;
+        past.cut = file.metadata()?.len() - whole;
         // A file of another program is not touched.
-        if whole == 0 && len > 0 && past.cut > HEAD.len() as u64 + 64 {
+        if whole == 0 && past.cut > HEAD.len() as u64 + 64 {
             return Err(format!("{}: not the log of a crawler", path.display()).into());
         }
         file.set_len(whole)?;
         let mut log = Self { file, buffer: Vec::new(), bytes: whole, fsync };
-        log.file.seek(SeekFrom::End(0))?;
         if past.identity.is_empty() {
             past.identity = format!("{:08x}", getrandom::u32()?);
             log.record(&format!("{HEAD}{}", past.identity));
@@ -81,7 +80,7 @@ impl Log {
     }
 
     /// Adds an intent to claim URLs.
-    pub(crate) fn intend(&mut self, urls: &[String]) {
+    pub(crate) fn intend(&mut self, urls: &[&str]) {
         self.record(&format!("? {}", urls.join(" ")));
     }
 
@@ -109,10 +108,6 @@ impl Log {
         self.buffer.clear();
         if self.fsync { self.file.sync_data() } else { Ok(()) }
     }
-
-    pub(crate) const fn size_in_bytes(&self) -> u64 {
-        self.bytes
-    }
 }
 
 impl Past {
@@ -123,14 +118,12 @@ impl Past {
             line.clear();
             from.read_until(b'\n', &mut line)?;
             let is_first = whole == 0;
-            let Some(()) = text(&line).and_then(|text| past.take(text, is_first)) else {
-                break;
-            };
+            if text(&line).and_then(|text| past.take(text, is_first)).is_none() {
+                past.open.retain(|url| !past.won.contains_key(url));
+                return Ok((past, whole));
+            }
             whole += line.len() as u64;
         }
-        let Self { won, open, .. } = &mut past;
-        open.retain(|url| !won.contains_key(url));
-        Ok((past, whole))
     }
 
     /// Applies a record. Returns `None` if it is none.
@@ -143,10 +136,9 @@ impl Past {
         match kind {
             "?" => self.open = rest.split(' ').map(str::to_owned).collect(),
             "!" if rest.len() == self.open.len() => {
-                let won = self.open.drain(..).zip(rest.bytes());
-                won.filter(|(_, won)| *won == b'1').for_each(|(url, _)| {
-                    self.won.entry(url).or_insert(false);
-                });
+                let urls = self.open.drain(..).zip(rest.bytes());
+                let won = urls.filter(|(_, digit)| *digit == b'1');
+                won.for_each(|(url, _)| _ = self.won.entry(url).or_insert(false));
             }
             "." => {
                 let (_, url) = rest.split_once(' ')?.1.split_once(' ')?;
@@ -168,17 +160,15 @@ fn text(line: &[u8]) -> Option<&str> {
 pub(crate) fn append(path: &Path) -> Result<File, Failure> {
     let open = || File::options().read(true).append(true).create(true).open(path);
     let mut file = open().map_err(|error| format!("{}: {error}", path.display()))?;
-    let (mut whole, mut line) = (0, Vec::new());
-    let mut lines = BufReader::new(&mut file);
-    while lines.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
-        whole += line.len() as u64;
-        line.clear();
+    // A device and a pipe have no length. A line is not longer than two URLs.
+    let (len, mut tail) = (file.metadata()?.len(), Vec::new());
+    if len > 0 {
+        file.seek(SeekFrom::Start(len.saturating_sub(2 * MAX_BYTES as u64)))?;
+        file.read_to_end(&mut tail)?;
+        let cut = tail.iter().rev().take_while(|byte| **byte != b'\n').count();
+        file.set_len(len - cut as u64)?;
     }
-    match file.set_len(whole) {
-        // A device or a pipe has no length.
-        Err(error) if error.kind() != ErrorKind::InvalidInput => Err(error.into()),
-        _ => Ok(file),
-    }
+    Ok(file)
 }
 
 #[cfg(test)]
@@ -187,30 +177,26 @@ mod tests {
 
     use super::*;
 
-    fn owned(urls: &[&str]) -> Vec<String> {
-        urls.iter().map(|url| (*url).to_owned()).collect()
-    }
-
     /// Writes a log, and returns what must hold once each prefix was read: the records end at the
     /// lengths, and each step is one record.
     fn example(directory: &Path) -> Vec<u64> {
         let (mut log, past) = Log::open(directory, false).unwrap();
         assert_eq!((past.identity.len(), past.cut), (8, 0));
-        let mut ends = vec![log.size_in_bytes()];
+        let mut ends = vec![log.bytes];
         let done = |url: &str| Done { url: url.to_owned(), status: 200, size: 7 };
         let steps: [&dyn Fn(&mut Log); 7] = [
-            &|log| log.intend(&owned(&["a", "b", "c"])),
+            &|log| log.intend(&["a", "b", "c"]),
             &|log| log.decide(&[true, false, true]),
             &|log| log.finish(&done("a")),
-            &|log| log.intend(&owned(&["d", "a"])),
+            &|log| log.intend(&["d", "a"]),
             &|log| log.decide(&[true, false]),
             &|log| log.finish(&done("c")),
-            &|log| log.intend(&owned(&["e", "d"])),
+            &|log| log.intend(&["e", "d"]),
         ];
         for step in steps {
             step(&mut log);
             log.write().unwrap();
-            ends.push(log.size_in_bytes());
+            ends.push(log.bytes);
         }
         ends
     }
@@ -272,7 +258,7 @@ mod tests {
             fs::write(&path, &wrong).unwrap();
             let (log, past) = Log::open(directory.path(), false).unwrap();
             let whole = ends.iter().filter(|end| **end <= at as u64).max().unwrap();
-            assert_eq!((log.size_in_bytes(), past.cut), (*whole, bytes.len() as u64 - whole));
+            assert_eq!((log.bytes, past.cut), (*whole, bytes.len() as u64 - whole));
         }
     }
 

@@ -1,4 +1,4 @@
-//! Shows progress on a terminal, and the summary at the end.
+//! Shows progress on a terminal, and prints what was done.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -11,28 +11,13 @@ use crate::Failure;
 use crate::args::Args;
 use crate::claims::Claims;
 use crate::frontier::Frontier;
-use crate::log::{FAILED, FORBIDDEN};
-
-/// What a restart has found in the log.
-#[derive(Debug, Default)]
-pub(crate) struct Resumed {
-    /// The identity of the crawl.
-    pub(crate) identity: String,
-    /// The pages that are done.
-    pub(crate) done: u64,
-    /// The pages that were won and are not done.
-    pub(crate) left: u64,
-    /// The claims without a verdict, and those of them that were lost when claimed again.
-    pub(crate) open: u64,
-    pub(crate) lost: u64,
-    /// The bytes of a record that a kill had cut.
-    pub(crate) cut: u64,
-}
+use crate::log::{FAILED, FORBIDDEN, Past};
 
 /// The counts of this run.
 #[derive(Debug)]
 pub(crate) struct Report {
     start: Instant,
+    /// It shows nothing where standard error is no terminal.
     bar: ProgressBar,
     by_status: BTreeMap<u16, u64>,
     bytes: u64,
@@ -42,13 +27,8 @@ pub(crate) struct Report {
 
 impl Report {
     pub(crate) fn new() -> Self {
-        // It shows nothing where standard error is no terminal.
-        let bar = ProgressBar::new_spinner();
-        if let Ok(style) = ProgressStyle::with_template("{elapsed} {msg}") {
-            bar.set_style(style);
-        }
-        let (by_status, bytes, left) = Default::default();
-        Self { start: Instant::now(), bar, by_status, bytes, left }
+        let bar = ProgressBar::new_spinner().with_style(ProgressStyle::default_spinner());
+        Self { start: Instant::now(), bar, by_status: BTreeMap::new(), bytes: 0, left: 0 }
     }
 
     /// Counts a page that is done.
@@ -57,97 +37,63 @@ impl Report {
         self.bytes += size;
     }
 
+    /// Returns the pages that a server answered, and how many there were in a second.
+    fn pages(&self, time: Duration) -> (u64, f64) {
+        let answered = self.by_status.iter().filter(|(status, _)| **status >= 100);
+        let pages = answered.map(|(_, count)| count).sum::<u64>();
+        (pages, pages as f64 / time.as_secs_f64())
+    }
+
     pub(crate) fn show(&self, frontier: &Frontier) {
-        let (pages, seconds) = (self.pages(), self.start.elapsed().as_secs_f64());
-        let (rate, queued) = (pages as f64 / seconds, frontier.queued.0);
-        self.bar.set_message(format!("{pages} pages, {rate:.0} per second, {queued} in queues"));
+        let (pages, speed) = self.pages(self.start.elapsed());
+        let queued = frontier.queued.0;
+        self.bar.set_message(format!("{pages} pages, {speed:.0} per second, {queued} in queues"));
         self.bar.tick();
     }
 
-    /// Returns the pages that a server answered.
-    fn pages(&self) -> u64 {
-        let answered = self.by_status.iter().filter(|(status, _)| **status >= 100);
-        answered.map(|(_, count)| count).sum()
-    }
-
-    /// Prints what a restart goes on with.
-    pub(crate) fn resumed(&self, resumed: &Resumed, args: &Args) -> io::Result<()> {
-        let Resumed { identity, done, left, open, lost, cut } = resumed;
+    /// Prints what a crawl begins or goes on with.
+    pub(crate) fn begin(claims: &Claims, past: &Past, args: &Args) -> io::Result<()> {
+        let Past { identity, won, open, cut } = past;
+        let (won, done) = (won.len(), won.values().filter(|done| **done).count());
+        let (open, pages, batch) = (open.len(), args.connections, args.batch);
         let mut out = io::stdout().lock();
-        if done + left + open > 0 {
-            writeln!(out, "crawl {identity} goes on: {done} pages are done, and {left} to do")?;
-            writeln!(
-                out,
-                "{open} claims had no verdict: {lost} of them were not new, and are fetched too"
-            )?;
-        }
-        if *cut > 0 {
-            writeln!(out, "{cut} bytes of an unfinished record were removed")?;
-        }
-        let (pages, claims) = (args.connections, args.batch);
+        writeln!(out, "{}", claims.seen.describe())?;
         writeln!(
             out,
-            "a kill lets at most {pages} pages in flight and {claims} claims be fetched twice"
-        )
+            "crawl {identity}: {won} URLs are won and {done} of them done; {open} claims had no \
+             verdict, and are fetched; {cut} bytes of an unfinished record were removed"
+        )?;
+        writeln!(out, "fetched twice per kill: at most {pages} pages in flight, {batch} claims")
     }
 
     /// Prints the summary.
-    pub(crate) async fn summary(
-        &self,
-        claims: &Claims,
-        frontier: &Frontier,
-    ) -> Result<(), Failure> {
+    pub(crate) async fn end(&self, claims: &Claims, frontier: &Frontier) -> Result<(), Failure> {
         self.bar.finish_and_clear();
-        let (time, pages) = (self.start.elapsed(), self.pages());
+        let (time, in_seen) = (self.start.elapsed(), claims.seen.time.as_secs_f64());
+        let ((pages, speed), seconds) = (self.pages(time), time.as_secs_f64());
         let of = |status| self.by_status.get(&status).copied().unwrap_or_default();
-        let statuses: Vec<String> = self.by_status.iter().map(status).collect();
-        let fill = claims.seen.fill().await?;
+        let answered = self.by_status.iter().filter(|(status, _)| **status >= 100);
+        let statuses: String = answered.map(|(status, of)| format!("{status}: {of}, ")).collect();
+        let (failed, forbidden, left) = (of(FAILED), of(FORBIDDEN), self.left + frontier.queued.0);
+        let (urls, bytes, rate) = claims.seen.fill().await?;
+        let (won, log) = (claims.won(), claims.log.bytes);
         let mut out = io::stdout().lock();
+        writeln!(out, "{pages} pages, {} bytes; {statuses}failed: {failed}", self.bytes)?;
+        writeln!(out, "forbidden by robots.txt: {forbidden}; left for a restart: {left}")?;
         writeln!(
             out,
-            "{pages} pages, {} bytes: {}; {} failed, {} forbidden, {} left for a restart",
-            self.bytes,
-            statuses.iter().filter(|text| !text.is_empty()).cloned().collect::<Vec<_>>().join(", "),
-            of(FAILED),
-            of(FORBIDDEN),
-            self.left + frontier.queued.0,
+            "{seconds:.1} s, {speed:.0} pages per second; {:.2} % of the time in the memory of URLs",
+            100.0 * in_seen / seconds,
         )?;
         writeln!(
             out,
-            "{:.1} s, {:.0} pages per second; in the memory of URLs {:.3} s, {:.2} % of the time",
-            time.as_secs_f64(),
-            pages as f64 / time.as_secs_f64(),
-            claims.seen.time.as_secs_f64(),
-            100.0 * ratio(claims.seen.time, time),
+            "{urls:.0} known URLs, of which {won} were won here; {:.1} bytes of memory per URL; \
+             false-positive rate {rate:.1e}; {} claims without an answer",
+            bytes as f64 / urls.max(1.0),
+            claims.seen.unknown,
         )?;
-        let per_url = |bytes: u64| bytes as f64 / fill.urls.max(1.0);
-        writeln!(
-            out,
-            "{:.0} known URLs, {} won here: {:.1} bytes of memory per URL, rate now {:.1e}",
-            fill.urls,
-            claims.won,
-            per_url(fill.bytes),
-            fill.rate,
-        )?;
-        writeln!(
-            out,
-            "the queues had at most {} bytes of URLs; the log has {}, {:.0} per URL won",
-            frontier.most_bytes,
-            claims.log.size_in_bytes(),
-            claims.log.size_in_bytes() as f64 / claims.won.max(1) as f64,
-        )?;
-        if claims.seen.unknown > 0 {
-            writeln!(out, "{} claims had no answer, and count as won", claims.seen.unknown)?;
-        }
+        let (most, per_url) = (frontier.most_bytes, log as f64 / won.max(1) as f64);
+        writeln!(out, "URLs in queues: at most {most} bytes; log: {per_url:.0} bytes per URL won")?;
         Ok(())
     }
-}
-
-/// Returns a status and its count, empty if no server gave it.
-fn status((status, count): (&u16, &u64)) -> String {
-    if *status < 100 { String::new() } else { format!("{status}: {count}") }
-}
-
-fn ratio(part: Duration, whole: Duration) -> f64 {
-    part.as_secs_f64() / whole.as_secs_f64()
 }

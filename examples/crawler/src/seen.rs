@@ -1,37 +1,40 @@
 //! The memory of known URLs: in this process, in a file, or in Redis.
 
+use core::fmt::Display;
 use core::time::Duration;
+use core::{error, iter};
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::Path;
-use std::thread;
 use std::time::Instant;
 
-use tamis::cuckoo::Builder;
 use tamis::formats::{Live, MapFile, Normalization, Options, Parts, SaveError};
 use tamis::hash::Xxh3;
-use tamis::{InsertError, OnceBloomFilter, OnceCuckooFilter};
+use tamis::{DynFilter, OnceBloomFilter, OnceCuckooFilter};
 use tamis_redis::{AsyncRedisBloomFilter, Error};
 
 use crate::Failure;
-use crate::args::{Args, Place};
+use crate::args::{Args, Where};
 use crate::urls::NORMAL_FORM;
 
 /// The rate where growth allows it, and that of a file, which has one word per URL.
 const RATE: f64 = 1e-9;
 const FILE_RATE: f64 = 1e-4;
 
-/// The most and the fewest doublings of the capacity in memory that are tried.
-const DOUBLINGS: (u32, u32) = (12, 4);
+/// How often a memory must be able to double its capacity, and how often it is made to.
+const LEAST_DOUBLINGS: u32 = 4;
+const MOST_DOUBLINGS: u32 = 12;
 
 type Shared = OnceBloomFilter<str, Xxh3>;
 
-/// A memory of URLs, and the time spent in it.
-#[derive(Debug)]
+/// A memory of URLs.
 pub(crate) struct Seen {
     filter: Filter,
+    /// The false-positive rate of a full memory.
+    rate: f64,
     /// The time of all calls.
     pub(crate) time: Duration,
-    /// The claims whose answer was lost, and which count as won.
+    /// The number of claims whose answer was lost, and which count as won.
     pub(crate) unknown: u64,
 }
 
@@ -41,90 +44,91 @@ enum Filter {
     Redis(AsyncRedisBloomFilter<str>),
 }
 
-impl core::fmt::Debug for Filter {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("Filter")
-    }
+/// A filter by the way to use it.
+enum Place<'a> {
+    Here(&'a (dyn DynFilter<str> + Sync)),
+    Away(&'a AsyncRedisBloomFilter<str>),
 }
 
-/// How full the memory is.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Fill {
-    /// The URLs of all processes.
-    pub(crate) urls: f64,
-    pub(crate) bytes: u64,
-    /// The false-positive rate now.
-    pub(crate) rate: f64,
+impl Filter {
+    fn place(&self) -> Place<'_> {
+        match self {
+            Self::Memory(filter) => Place::Here(filter),
+            Self::File(filter) => Place::Here(&**filter),
+            Self::Redis(filter) => Place::Away(filter),
+        }
+    }
 }
 
 impl Seen {
     /// Opens the memory, or creates it for at least `known` URLs.
     pub(crate) async fn open(args: &Args, known: usize) -> Result<Self, Failure> {
-        let filter = match &args.seen {
-            Place::Memory => {
-                let capacity = usize::try_from(args.capacity)?.max(known);
-                Filter::Memory(in_memory(capacity, args.rate.unwrap_or(RATE))?)
+        let (capacity, rate) = (usize::try_from(args.capacity)?, args.rate.unwrap_or(RATE));
+        let (filter, rate) = match &args.seen {
+            Where::Memory => {
+                let filter = in_memory(capacity.max(known), rate)?;
+                let rate = filter.geometry().false_positive_rate_at(filter.capacity());
+                (Filter::Memory(filter), rate)
             }
-            Place::File(path) => Filter::File(in_file(path, args)?),
-            Place::Redis { server, name } => {
+            Where::File(path) => {
+                let filter = in_file(path, capacity, args.rate.unwrap_or(FILE_RATE))?;
+                let rate = filter.geometry().false_positive_rate_at(filter.capacity());
+                (Filter::File(filter), rate)
+            }
+            Where::Redis { server, name } => {
                 let builder = AsyncRedisBloomFilter::builder(server, name)
                     .capacity(args.capacity)
-                    .false_positive_rate(args.rate.unwrap_or(RATE))
+                    .false_positive_rate(rate)
                     .normalization(Normalization::new(NORMAL_FORM)?);
-                Filter::Redis(builder.open_or_create().await?)
+                (Filter::Redis(builder.open_or_create().await?), rate)
             }
         };
-        Ok(Self { filter, time: Duration::ZERO, unknown: 0 })
+        Ok(Self { filter, rate, time: Duration::ZERO, unknown: 0 })
     }
 
     /// Returns of each URL whether it may be in the memory. Nobody wins such a URL any more.
-    pub(crate) async fn contains(&mut self, urls: &[String]) -> Result<Vec<bool>, Failure> {
+    pub(crate) async fn contains(&mut self, urls: &[&str]) -> Result<Vec<bool>, Failure> {
         let start = Instant::now();
-        let urls = urls.iter().map(String::as_str);
-        let found = match &self.filter {
-            Filter::Memory(filter) => filter.contains_many(urls),
-            Filter::File(filter) => filter.contains_many(urls),
-            Filter::Redis(filter) => filter.contains_many(urls).await?,
+        let found = match self.filter.place() {
+            Place::Here(filter) => filter.contains_many(urls),
+            Place::Away(filter) => filter.contains_many(urls.iter().copied()).await?,
         };
         self.time += start.elapsed();
         Ok(found)
     }
 
     /// Claims URLs. Returns of each whether this process has won it: it is the first of all.
-    pub(crate) async fn claim(&mut self, urls: &[String]) -> Result<Vec<bool>, Failure> {
+    pub(crate) async fn claim(&mut self, urls: &[&str]) -> Result<Vec<bool>, Failure> {
         let start = Instant::now();
-        let each = urls.iter().map(String::as_str);
-        let won = match &self.filter {
-            Filter::Memory(filter) => each.map(|url| insert(filter, url)).collect::<Result<_, _>>(),
-            Filter::File(filter) => Ok(filter.insert_many(each)),
-            Filter::Redis(filter) => {
-                let verdicts = filter.insert_many(each).await.into_iter();
-                let unknown = &mut self.unknown;
-                let verdicts = verdicts.map(|verdict| match verdict {
-                    // Perhaps it was the first, and nobody else will be told so.
-                    Err(Error::VerdictUnknown { .. }) => {
-                        *unknown += 1;
-                        Ok(true)
-                    }
-                    verdict => verdict.map_err(Failure::from),
-                });
-                verdicts.collect()
+        let mut won = Vec::with_capacity(urls.len());
+        match self.filter.place() {
+            Place::Here(filter) => {
+                for verdict in filter.insert_many(urls) {
+                    // Only this task inserts, so a memory that cannot insert is full.
+                    won.push(verdict.map_err(|full| format!("{full}: give a larger --capacity"))?);
+                }
             }
-        };
+            Place::Away(filter) => {
+                for verdict in filter.insert_many(urls.iter().copied()).await {
+                    // If the answer was lost, it may have been the first, which nobody else is.
+                    let is_unknown = matches!(verdict, Err(Error::VerdictUnknown { .. }));
+                    self.unknown += u64::from(is_unknown);
+                    won.push(is_unknown || verdict?);
+                }
+            }
+        }
         self.time += start.elapsed();
-        won
+        Ok(won)
     }
 
-    pub(crate) async fn fill(&self) -> Result<Fill, Failure> {
-        let (figures, bytes) = match &self.filter {
-            Filter::Memory(filter) => (filter.figures(), filter.size_in_bytes()),
-            Filter::File(filter) => (filter.figures(), filter.size_in_bytes()),
-            Filter::Redis(filter) => {
-                (filter.figures().await?, filter.storage().await?.size_in_bytes)
-            }
+    /// Returns the number of URLs of all processes, the bytes of the memory, and the
+    /// false-positive rate now.
+    pub(crate) async fn fill(&self) -> Result<(f64, u64, f64), Failure> {
+        let (figures, bytes) = match self.filter.place() {
+            Place::Here(filter) => (filter.figures_sampled(u64::MAX), filter.size_in_bytes()),
+            Place::Away(filter) => (filter.figures().await?, filter.storage().await?.size_in_bytes),
         };
-        let (urls, rate) = (figures.items.value, figures.false_positive_rate.value);
-        Ok(Fill { urls, bytes, rate })
+        Ok((figures.items.value, bytes, figures.false_positive_rate.value))
     }
 
     /// Writes the claims to the disk, where they are in a file.
@@ -132,84 +136,55 @@ impl Seen {
         if let Filter::File(filter) = &self.filter { Ok(filter.flush()?) } else { Ok(()) }
     }
 
-    /// Returns what the user should know of this memory.
+    /// Returns what a user should know of this memory before a crawl.
     pub(crate) fn describe(&self) -> String {
-        match &self.filter {
-            Filter::Memory(filter) => {
-                let (capacity, geometry) = (filter.capacity(), filter.geometry());
-                let rate = geometry.false_positive_rate_at(capacity);
-                format!("memory for at most {capacity} URLs, where the rate is {rate:.1e}")
-            }
+        let (what, capacity) = match &self.filter {
+            Filter::Memory(filter) => ("in memory, which grows to", filter.capacity() as u64),
             Filter::File(filter) => {
-                let (capacity, geometry) = (filter.capacity(), filter.geometry());
-                let rate = geometry.false_positive_rate_at(capacity);
-                let (lost, bytes) = (rate * capacity as f64, filter.size_in_bytes());
-                format!(
-                    "a file for {capacity} URLs in {bytes} bytes: when it is full, fewer than \
-                     {lost:.2} URLs are lost (rate {rate:.1e})"
-                )
+                ("in a file, which does not grow, for", filter.capacity() as u64)
             }
-            Filter::Redis(filter) => {
-                format!("a filter in Redis that grows, at a rate of {:.1e}", filter.requested_rate())
-            }
-        }
+            Filter::Redis(filter) => ("in Redis, and grow; at first for", filter.capacity()),
+        };
+        let (rate, lost) = (self.rate, self.rate * capacity as f64);
+        format!("known URLs are {what} {capacity}: at most {rate:.1e} are lost, {lost:.2} of all")
     }
 }
 
-/// Claims a URL in memory.
-fn insert(filter: &OnceCuckooFilter<str>, url: &str) -> Result<bool, Failure> {
-    loop {
-        match filter.insert(url) {
-            // Another thread has stopped for a moment.
-            Err(InsertError::Stalled) => thread::yield_now(),
-            Err(InsertError::Full) => {
-                return Err("the memory is full: continue with a larger --capacity".into());
-            }
-            verdict => return Ok(verdict?),
-        }
-    }
-}
-
-/// Returns a filter of the lowest rate, from `rate`, that can grow; and of the largest bound.
+/// Returns a filter of the lowest rate, from `rate`, at which it can grow; and of the largest bound.
 fn in_memory(capacity: usize, rate: f64) -> Result<OnceCuckooFilter<str>, Failure> {
-    let rates = core::iter::successors(Some(rate), |rate| Some(rate * 10.0));
-    let mut last = None;
+    let rates = iter::successors(Some(rate), |rate| Some(rate * 10.0));
+    let mut refused = None;
     for rate in rates.take_while(|next| *next <= rate.max(1e-3)) {
-        for doublings in (DOUBLINGS.1..=DOUBLINGS.0).rev() {
-            let bound = capacity.saturating_mul(1 << doublings);
-            let builder: Builder<OnceCuckooFilter<str>> = OnceCuckooFilter::builder();
-            let builder = builder.capacity(capacity).max_capacity(bound).false_positive_rate(rate);
-            match builder.build() {
+        for doublings in (LEAST_DOUBLINGS..=MOST_DOUBLINGS).rev() {
+            let builder = OnceCuckooFilter::<str>::builder().capacity(capacity);
+            let builder = builder.max_capacity(capacity.saturating_mul(1 << doublings));
+            match builder.false_positive_rate(rate).build() {
                 Ok(filter) => return Ok(filter),
-                Err(error) => last = Some(error),
+                Err(error) => refused = Some(error),
             }
         }
     }
-    Err(last.map_or_else(|| "a rate is between 0 and 1".into(), Failure::from))
+    Err(refused.map_or_else(|| "the rate is no number".into(), Failure::from))
 }
 
 /// Opens the file of a filter, or creates it.
-fn in_file(path: &Path, args: &Args) -> Result<Live<Shared>, Failure> {
-    let shown = |error: &dyn core::fmt::Display| format!("{}: {error}", path.display());
+fn in_file(path: &Path, capacity: usize, rate: f64) -> Result<Live<Shared>, Failure> {
     let options = Options::new().normalization(Normalization::new(NORMAL_FORM)?);
-    if !path.try_exists().map_err(|error| shown(&error))? {
-        let builder = OnceBloomFilter::<str>::builder()
-            .capacity(usize::try_from(args.capacity)?)
-            .false_positive_rate(args.rate.unwrap_or(FILE_RATE))
-            .words(1);
-        let hasher = Xxh3::with_seed(getrandom::u64()?);
-        let capacity = usize::try_from(args.capacity)?;
-        let parts = Parts { geometry: builder.geometry()?, capacity, hasher };
-        match Live::<Shared>::create_file(path, &parts, &options) {
-            // Another process was faster.
-            Err(SaveError::Io(error)) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            created => drop(created.map_err(|error| shown(&error))?),
-        }
+    let builder = OnceBloomFilter::<str>::builder().capacity(capacity).false_positive_rate(rate);
+    let hasher = Xxh3::with_seed(getrandom::u64()?);
+    let parts = Parts { geometry: builder.words(1).geometry()?, capacity, hasher };
+    match Live::<Shared>::create_file(path, &parts, &options) {
+        // The file has its own sizes and seed.
+        Err(SaveError::Io(error)) if error.kind() == ErrorKind::AlreadyExists => {}
+        created => drop(created.map_err(|error| at(path, &error))?),
     }
-    let open = || File::options().read(true).write(true).open(path);
-    let file = open().map_err(|error| shown(&error))?;
-    // SAFETY: no process makes the file shorter: crawlers only map it, and the README tells users
-    // not to.
-    let file = unsafe { MapFile::new(file) };
-    Ok(options.open_live(file).map_err(|error| shown(&error))?)
+    let file = File::options().read(true).write(true).open(path);
+    // SAFETY: no process makes the file shorter. Crawlers only map it.
+    let file = unsafe { MapFile::new(file.map_err(|error| at(path, &error))?) };
+    options.open_live(file).map_err(|error| at(path, &error))
+}
+
+/// Names the file of an error.
+fn at(path: &Path, error: &(impl error::Error + Display)) -> Failure {
+    format!("{}: {error}", path.display()).into()
 }

@@ -7,7 +7,7 @@ use url::{Position, Url};
 pub(crate) const NORMAL_FORM: &str = "crawl-1";
 
 /// The longest URL that is crawled. Longer ones are mostly traps.
-const MAX_BYTES: usize = 4096;
+pub(crate) const MAX_BYTES: usize = 4096;
 
 /// Returns the normal form of a link on a page, unless it is no URL to crawl.
 pub(crate) fn of_link(page: &Url, link: &str) -> Option<Url> {

@@ -19,7 +19,7 @@ fn run_with_kills(world: &World, crawler: usize, kills: u64, seed: u64) {
         let random = mix(seed ^ kill << 8);
         let mut child = world.start(crawler);
         let is_over = |child: &mut Child| child.try_wait().unwrap().is_some();
-        let requests = if random % 4 == 0 { 0 } else { (random >> 8) % step };
+        let requests = if random.is_multiple_of(4) { 0 } else { (random >> 8) % step };
         let count = world.server.hits().len() as u64 + requests;
         world.server.wait_for(count as usize, || is_over(&mut child));
         let wait = if requests == 0 { 40_000 } else { 4000 };

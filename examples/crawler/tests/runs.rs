@@ -148,7 +148,12 @@ impl World {
         // Every page that was reached is answered, and no other, except in the trap.
         let missing: Vec<_> =
             pages.iter().filter(|url| !answered.contains_key(url.as_str())).collect();
-        assert!(missing.is_empty(), "{} missing: {:?}", missing.len(), &missing[..5.min(missing.len())]);
+        assert!(
+            missing.is_empty(),
+            "{} missing: {:?}",
+            missing.len(),
+            &missing[..5.min(missing.len())]
+        );
         let trap = format!("http://{}/", HOSTS[TRAP]);
         let in_trap = answered.keys().filter(|url| url.starts_with(&trap)).count() as u64;
         let others = answered.len() as u64 - in_trap;

@@ -101,7 +101,8 @@ impl Server {
         let mut barrier = TcpStream::connect(self.address).unwrap();
         write!(barrier, "GET / HTTP/1.1\r\nHost: barrier\r\nConnection: close\r\n\r\n").unwrap();
         barrier.read_to_end(&mut Vec::new()).unwrap();
-        let is_of = |client: &Option<String>| client.as_deref().is_none_or(|known| known.ends_with(agent));
+        let is_of =
+            |client: &Option<String>| client.as_deref().is_none_or(|known| known.ends_with(agent));
         while self.lock().open.values().any(is_of) {
             thread::sleep(Duration::from_millis(1));
         }

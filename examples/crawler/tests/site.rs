@@ -54,7 +54,9 @@ pub(crate) enum Answer {
     Redirect(Target),
     Missing,
     /// 429 with `Retry-After` in seconds, or as a date; then as the page.
-    TooMany { as_date: bool },
+    TooMany {
+        as_date: bool,
+    },
     /// 500, always.
     Failing,
 }
@@ -91,7 +93,9 @@ impl Site {
         let number = |text: &str| text.parse::<u64>().ok();
         let target = if path == "/" {
             Target::Index(host)
-        } else if let Some((page, id)) = path.strip_prefix("/p/").and_then(|p| p.split_once("?sid=")) {
+        } else if let Some((page, id)) =
+            path.strip_prefix("/p/").and_then(|p| p.split_once("?sid="))
+        {
             Target::Session(number(page)?, number(id)?)
         } else if let Some(page) = path.strip_prefix("/p/") {
             Target::Page(number(page)?)
@@ -155,16 +159,14 @@ impl Site {
     pub(crate) fn links_of_page(self, page: u64) -> Vec<(String, Target)> {
         let children = (1..=4).map(|child| 4 * page + child).filter(|child| *child < self.pages);
         let others = (0..6).map(|way| mix(page * 8 + way) % self.pages);
-        let mut links: Vec<_> = children
-            .chain(others)
-            .map(|to| (self.spelling(page, to), Target::Page(to)))
-            .collect();
+        let mut links: Vec<_> =
+            children.chain(others).map(|to| (self.spelling(page, to), Target::Page(to))).collect();
         let other = mix(page) % self.pages;
-        if page % 20 == 0 {
+        if page.is_multiple_of(20) {
             let session = Target::Session(other - other % 10, page % 5);
             links.push((self.url(session), session));
         }
-        if page % 7 == 0 {
+        if page.is_multiple_of(7) {
             links.push((self.url(Target::Private(other)), Target::Private(other)));
         }
         links
@@ -234,10 +236,14 @@ impl Site {
 pub(crate) fn robots(host: usize) -> String {
     match host {
         WITH_SITEMAP => {
-            format!("User-agent: *\nDisallow: /private\nSitemap: http://{}/sitemap.xml\n", HOSTS[host])
+            format!(
+                "User-agent: *\nDisallow: /private\nSitemap: http://{}/sitemap.xml\n",
+                HOSTS[host]
+            )
         }
-        WITH_GROUPS => "User-agent: *\nDisallow: /\n\nUser-agent: Tamis-Crawler\nDisallow: /priv*\n"
-            .to_owned(),
+        WITH_GROUPS => {
+            "User-agent: *\nDisallow: /\n\nUser-agent: Tamis-Crawler\nDisallow: /priv*\n".to_owned()
+        }
         DELAYED => "User-agent: *\nCrawl-delay: 0.05\nDisallow: /private\n".to_owned(),
         _ => "User-agent: *\nDisallow: /private\n".to_owned(),
     }
