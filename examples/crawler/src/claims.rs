@@ -3,20 +3,14 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write;
-use std::mem;
 
-use tokio::sync::mpsc::UnboundedReceiver;
 use url::Url;
 
 use crate::Failure;
 use crate::args::Args;
-use crate::frontier::HostId;
 use crate::log::{self, Done, Log, Past};
 use crate::seen::Seen;
 use crate::urls;
-
-/// The pages whose links are claimed together, if they wait.
-const PAGES: usize = 64;
 
 /// The links of a page, or those of no page: start URLs, or sitemaps.
 #[derive(Debug)]
@@ -24,15 +18,6 @@ pub(crate) struct Found {
     pub(crate) links: Vec<Url>,
     /// The page, which is done when its links are recorded.
     pub(crate) done: Option<Done>,
-    /// The host to which a connection was used.
-    pub(crate) host: Option<HostId>,
-}
-
-/// The answer to some pages: first what was won, then the pages.
-#[derive(Debug)]
-pub(crate) enum Claimed {
-    Won(Vec<Url>),
-    Finished(Found),
 }
 
 /// Everything that decides who fetches a URL, and what remains of it after a kill.
@@ -41,7 +26,6 @@ pub(crate) struct Claims {
     pub(crate) log: Log,
     output: Option<File>,
     batch: usize,
-    fsync: bool,
     max_pages: u64,
     /// The URLs per host that this process has won.
     of_host: HashMap<String, u64>,
@@ -56,7 +40,6 @@ impl Claims {
             log,
             output: args.output.as_deref().map(log::append).transpose()?,
             batch: usize::try_from(args.batch)?,
-            fsync: args.fsync,
             max_pages: args.max_pages,
             of_host: HashMap::new(),
         };
@@ -83,37 +66,42 @@ impl Claims {
         Ok((claims, past, waiting))
     }
 
-    /// Claims the links of all pages that come, until there are no more senders.
-    pub(crate) async fn run(
-        mut self,
-        mut pages: UnboundedReceiver<Found>,
-        on_event: impl Fn(Claimed),
-    ) -> Result<Self, Failure> {
-        let mut found = Vec::new();
-        while pages.recv_many(&mut found, PAGES).await > 0 {
-            let links = found.iter_mut().flat_map(|page| mem::take(&mut page.links)).collect();
-            for batch in self.new(links).await?.chunks(self.batch) {
-                on_event(Claimed::Won(self.claim(batch).await?));
-            }
-            self.finish(&found)?;
-            found.drain(..).for_each(|page| on_event(Claimed::Finished(page)));
+    /// Claims the links of pages, then records the pages as done. Returns the URLs that were won.
+    pub(crate) async fn record(&mut self, found: Vec<Found>) -> Result<Vec<Url>, Failure> {
+        if found.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok(self)
+        let (links, done): (Vec<_>, Vec<_>) = found.into_iter().map(|f| (f.links, f.done)).unzip();
+        let mut won = Vec::new();
+        for batch in self.choose(links.concat()).await?.chunks(self.batch) {
+            won.extend(self.claim(batch).await?);
+        }
+        let mut lines = Vec::new();
+        for page in done.into_iter().flatten() {
+            writeln!(lines, "{} {} {}", page.status, page.url, page.size)?;
+            self.log.finish(&page);
+        }
+        if let Some(output) = &mut self.output {
+            output.write_all(&lines)?;
+            if self.log.fsync {
+                output.sync_data()?;
+            }
+        }
+        self.log.write()?;
+        Ok(won)
     }
 
     /// Returns the URLs to claim, each once: those that no process has claimed, of hosts that have
     /// not reached the maximum.
-    async fn new(&mut self, mut links: Vec<Url>) -> Result<Vec<Url>, Failure> {
+    async fn choose(&mut self, mut links: Vec<Url>) -> Result<Vec<Url>, Failure> {
         links.sort_unstable();
         links.dedup();
         let texts: Vec<&str> = links.iter().map(Url::as_str).collect();
         let known = self.seen.contains(&texts).await?;
         let mut new = Vec::new();
         for (url, _) in links.into_iter().zip(known).filter(|(_, is_known)| !is_known) {
-            let most = self.max_pages;
-            let won = self.won_of(&url);
-            if *won < most {
-                *won += 1;
+            if *self.won_of(&url) < self.max_pages {
+                *self.won_of(&url) += 1;
                 new.push(url);
             }
         }
@@ -144,25 +132,9 @@ impl Claims {
         self.of_host.values().sum()
     }
 
-    /// Records pages whose links are recorded.
-    fn finish(&mut self, pages: &[Found]) -> Result<(), Failure> {
-        let mut lines = Vec::new();
-        for page in pages.iter().filter_map(|page| page.done.as_ref()) {
-            writeln!(lines, "{} {} {}", page.status, page.url, page.size)?;
-            self.log.finish(page);
-        }
-        if let Some(output) = &mut self.output {
-            output.write_all(&lines)?;
-            if self.fsync {
-                output.sync_data()?;
-            }
-        }
-        Ok(self.log.write()?)
-    }
-
     /// Makes claims last, then their verdict.
     fn save(&mut self) -> Result<(), Failure> {
-        if self.fsync {
+        if self.log.fsync {
             self.seen.flush()?;
         }
         Ok(self.log.write()?)

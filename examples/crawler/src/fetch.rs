@@ -34,8 +34,9 @@ pub(crate) struct Answer {
 
 /// Returns a client that follows no redirect and repeats no request: the crawler decides on both.
 pub(crate) fn client(agent: &str, map: Option<&HostMap>) -> Result<Client, Failure> {
+    // The cryptography of `https`. It fails if it is chosen already.
     #[cfg(feature = "tls")]
-    use_ring();
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let mut client = Client::builder()
         .user_agent(agent)
         .redirect(redirect::Policy::none())
@@ -47,13 +48,6 @@ pub(crate) fn client(agent: &str, map: Option<&HostMap>) -> Result<Client, Failu
         client = client.resolve(name, *address);
     }
     Ok(client.build()?)
-}
-
-/// Chooses the cryptography of `https` for the process.
-#[cfg(feature = "tls")]
-fn use_ring() {
-    // It fails if it is chosen already.
-    _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 /// Gets a page. `on_head` is called when the head of the answer has come, or none will come.

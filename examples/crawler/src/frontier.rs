@@ -41,8 +41,8 @@ enum Rules {
     /// No page of the host was found yet.
     New,
     Asked,
-    Known(Robots),
-    Unreachable,
+    /// The rules, unless they could not be read.
+    Known(Option<Robots>),
 }
 
 /// A host. It is in the heap if a request to it may start, now or later.
@@ -74,16 +74,15 @@ pub(crate) struct Frontier {
     per_host: u64,
     /// No request starts before.
     first: Instant,
-    /// The pages in all queues, and their bytes.
-    pub(crate) queued: (u64, u64),
-    /// The most bytes that were queued.
-    pub(crate) most_bytes: u64,
+    /// The number of pages in all queues, and the most.
+    pub(crate) queued: u64,
+    pub(crate) most: u64,
 }
 
 impl Frontier {
     pub(crate) fn new(delay: Duration, per_host: u64, first: Instant) -> Self {
         let (hosts, by_name, heap) = Default::default();
-        Self { hosts, by_name, heap, delay, per_host, first, queued: (0, 0), most_bytes: 0 }
+        Self { hosts, by_name, heap, delay, per_host, first, queued: 0, most: 0 }
     }
 
     /// Adds a page to the queue of its host. The first page of a host lets robots.txt be read.
@@ -101,10 +100,9 @@ impl Frontier {
     /// Adds a page that must be tried again.
     pub(crate) fn push_again(&mut self, job: Job) {
         match job.robots_of {
-            Some(_) => self.hosts[job.host].robots.push(Job { tries: job.tries + 1, ..job }),
+            Some(of) => self.ask_robots(of, job.url, job.tries + 1),
             None => self.enqueue(job.host, job.url.into(), job.tries + 1),
         }
-        self.schedule(job.host);
     }
 
     /// Lets the robots.txt of a host be read at a URL, perhaps of another host.
@@ -122,7 +120,7 @@ impl Frontier {
             host.ready += delay.saturating_sub(host.delay);
             host.delay = host.delay.max(delay);
         }
-        host.rules = rules.map_or(Rules::Unreachable, Rules::Known);
+        host.rules = Rules::Known(rules);
         self.schedule(of);
     }
 
@@ -149,12 +147,11 @@ impl Frontier {
             Some(job) => job,
             None => {
                 let (text, tries) = host.pages.pop_front()?;
-                self.queued.0 -= 1;
-                self.queued.1 -= text.len() as u64;
+                self.queued -= 1;
                 let url = Url::parse(&text).ok()?;
                 match &host.rules {
-                    Rules::Known(rules) if rules.is_url_allowed(&url) => {}
-                    Rules::Known(_) => return Some(Next::Forbidden(text)),
+                    Rules::Known(Some(rules)) if rules.is_url_allowed(&url) => {}
+                    Rules::Known(Some(_)) => return Some(Next::Forbidden(text)),
                     _ => return Some(Next::Unreachable),
                 }
                 Job { host: id, url, robots_of: None, tries }
@@ -208,9 +205,8 @@ impl Frontier {
     }
 
     fn enqueue(&mut self, id: HostId, url: String, tries: u32) {
-        self.queued.0 += 1;
-        self.queued.1 += url.len() as u64;
-        self.most_bytes = self.most_bytes.max(self.queued.1);
+        self.queued += 1;
+        self.most = self.most.max(self.queued);
         self.hosts[id].pages.push_back((url, tries));
         self.schedule(id);
     }
@@ -227,8 +223,7 @@ impl Frontier {
 
 impl Host {
     fn may_start(&self, per_host: u64) -> bool {
-        let has_rules = matches!(self.rules, Rules::Known(_) | Rules::Unreachable);
-        let has_request = has_rules && !self.pages.is_empty() || !self.robots.is_empty();
-        !self.waits && self.active < per_host && has_request
+        let has_page = matches!(self.rules, Rules::Known(_)) && !self.pages.is_empty();
+        !self.waits && self.active < per_host && (has_page || !self.robots.is_empty())
     }
 }

@@ -23,10 +23,9 @@ pub(crate) enum Kind {
 
 impl Kind {
     pub(crate) fn of_content_type(content_type: &str) -> Self {
-        let name = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        match name.as_str() {
-            "text/html" | "application/xhtml+xml" => Self::Html,
-            "text/xml" | "application/xml" => Self::Xml,
+        match content_type.to_ascii_lowercase() {
+            name if name.contains("html") => Self::Html,
+            name if name.contains("xml") => Self::Xml,
             _ => Self::Other,
         }
     }

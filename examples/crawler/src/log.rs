@@ -44,7 +44,7 @@ pub(crate) struct Log {
     buffer: Vec<u8>,
     /// The length of the file.
     pub(crate) bytes: u64,
-    fsync: bool,
+    pub(crate) fsync: bool,
 }
 
 impl Log {

@@ -21,16 +21,9 @@ use clap::Parser;
 /// What ends a crawl early: an error of a library, or a message.
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
 
-fn main() -> ExitCode {
-    let args = args::Args::parse();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let outcome = runtime.map_err(Failure::from).and_then(|runtime| {
-        let outcome = runtime.block_on(crawl::run(args));
-        // Do not wait for a name that is being looked up.
-        runtime.shutdown_background();
-        outcome
-    });
-    match outcome {
+#[tokio::main]
+async fn main() -> ExitCode {
+    match crawl::run(args::Args::parse()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("error: {failure}");

@@ -49,24 +49,14 @@ pub(crate) enum Outcome {
 impl Visitor {
     /// Makes a request. `on_head` is called when the host has answered, or failed.
     pub(crate) async fn visit(&self, job: &Job, on_head: impl FnOnce()) -> Outcome {
-        // The log of an earlier run may have been with another map.
-        let answer = match self.allows(&job.url) {
-            true => get(&self.client, &job.url, on_head).await.ok(),
-            false => {
-                on_head();
-                None
-            }
-        };
+        let answer = get(&self.client, &job.url, on_head).await.ok();
         if let Some(pause) = self.pause(answer.as_ref(), job.tries) {
             return Outcome::Again(pause);
         }
-        match (job.robots_of, answer) {
-            (Some(_), answer) => self.of_robots(job, answer),
-            (None, Some(answer)) => self.of_page(&job.url, answer),
-            (None, None) => {
-                let done = Done { url: job.url.as_str().to_owned(), status: FAILED, size: 0 };
-                Outcome::Page { done, links: Vec::new() }
-            }
+        if job.robots_of.is_some() {
+            self.of_robots(job, answer)
+        } else {
+            self.of_page(job, answer)
         }
     }
 
@@ -82,15 +72,20 @@ impl Visitor {
     }
 
     /// A redirect is a page with one link: another process may have its target.
-    fn of_page(&self, url: &Url, answer: Answer) -> Outcome {
-        let mut links = match (answer.status, &answer.location) {
-            (300..400, Some(location)) => urls::normal(location).into_iter().collect(),
-            (200..300, _) => links::of_document(answer.kind, url, &answer.body),
-            _ => Vec::new(),
-        };
-        links.retain(|link| self.allows(link));
-        let (status, size) = (answer.status, answer.body.len() as u64);
-        Outcome::Page { done: Done { url: url.as_str().to_owned(), status, size }, links }
+    fn of_page(&self, job: &Job, answer: Option<Answer>) -> Outcome {
+        let (mut status, mut size, mut links) = (FAILED, 0, Vec::new());
+        if let Some(answer) = answer {
+            (status, size) = (answer.status, answer.body.len() as u64);
+            match answer.location {
+                Some(to) if (300..400).contains(&status) => links.extend(urls::normal(&to)),
+                _ if (200..300).contains(&status) => {
+                    links = links::of_document(answer.kind, &job.url, &answer.body);
+                    links.retain(|link| self.allows(link));
+                }
+                _ => {}
+            }
+        }
+        Outcome::Page { done: Done { url: job.url.as_str().to_owned(), status, size }, links }
     }
 
     fn of_robots(&self, job: &Job, answer: Option<Answer>) -> Outcome {

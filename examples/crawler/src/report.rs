@@ -1,6 +1,5 @@
 //! Shows progress on a terminal, and prints what was done.
 
-use core::time::Duration;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Instant;
@@ -38,15 +37,13 @@ impl Report {
     }
 
     /// Returns the pages that a server answered, and how many there were in a second.
-    fn pages(&self, time: Duration) -> (u64, f64) {
-        let answered = self.by_status.iter().filter(|(status, _)| **status >= 100);
-        let pages = answered.map(|(_, count)| count).sum::<u64>();
-        (pages, pages as f64 / time.as_secs_f64())
+    fn pages(&self) -> (u64, f64) {
+        let pages = self.by_status.range(100..).map(|(_, count)| count).sum::<u64>();
+        (pages, pages as f64 / self.start.elapsed().as_secs_f64())
     }
 
     pub(crate) fn show(&self, frontier: &Frontier) {
-        let (pages, speed) = self.pages(self.start.elapsed());
-        let queued = frontier.queued.0;
+        let ((pages, speed), queued) = (self.pages(), frontier.queued);
         self.bar.set_message(format!("{pages} pages, {speed:.0} per second, {queued} in queues"));
         self.bar.tick();
     }
@@ -57,43 +54,27 @@ impl Report {
         let (won, done) = (won.len(), won.values().filter(|done| **done).count());
         let (open, pages, batch) = (open.len(), args.connections, args.batch);
         let mut out = io::stdout().lock();
-        writeln!(out, "{}", claims.seen.describe())?;
-        writeln!(
-            out,
-            "crawl {identity}: {won} URLs are won and {done} of them done; {open} claims had no \
-             verdict, and are fetched; {cut} bytes of an unfinished record were removed"
-        )?;
+        writeln!(out, "{}", claims.seen.about)?;
+        writeln!(out, "crawl {identity}: {won} URLs are won here, and {done} of them done")?;
+        writeln!(out, "of a kill: {open} claims without a verdict, {cut} bytes of a cut record")?;
         writeln!(out, "fetched twice per kill: at most {pages} pages in flight, {batch} claims")
     }
 
     /// Prints the summary.
     pub(crate) async fn end(&self, claims: &Claims, frontier: &Frontier) -> Result<(), Failure> {
         self.bar.finish_and_clear();
-        let (time, in_seen) = (self.start.elapsed(), claims.seen.time.as_secs_f64());
-        let ((pages, speed), seconds) = (self.pages(time), time.as_secs_f64());
-        let of = |status| self.by_status.get(&status).copied().unwrap_or_default();
-        let answered = self.by_status.iter().filter(|(status, _)| **status >= 100);
-        let statuses: String = answered.map(|(status, of)| format!("{status}: {of}, ")).collect();
-        let (failed, forbidden, left) = (of(FAILED), of(FORBIDDEN), self.left + frontier.queued.0);
+        let ((pages, speed), seconds) = (self.pages(), self.start.elapsed().as_secs_f64());
+        let (by_status, left) = (&self.by_status, self.left + frontier.queued);
         let (urls, bytes, rate) = claims.seen.fill().await?;
-        let (won, log) = (claims.won(), claims.log.bytes);
+        let (won, seen, most) = (claims.won(), &claims.seen, frontier.most);
+        let (per_url, log) = (bytes as f64 / urls, claims.log.bytes as f64 / won as f64);
+        let share = 100.0 * seen.time.as_secs_f64() / seconds;
         let mut out = io::stdout().lock();
-        writeln!(out, "{pages} pages, {} bytes; {statuses}failed: {failed}", self.bytes)?;
-        writeln!(out, "forbidden by robots.txt: {forbidden}; left for a restart: {left}")?;
-        writeln!(
-            out,
-            "{seconds:.1} s, {speed:.0} pages per second; {:.2} % of the time in the memory of URLs",
-            100.0 * in_seen / seconds,
-        )?;
-        writeln!(
-            out,
-            "{urls:.0} known URLs, of which {won} were won here; {:.1} bytes of memory per URL; \
-             false-positive rate {rate:.1e}; {} claims without an answer",
-            bytes as f64 / urls.max(1.0),
-            claims.seen.unknown,
-        )?;
-        let (most, per_url) = (frontier.most_bytes, log as f64 / won.max(1) as f64);
-        writeln!(out, "URLs in queues: at most {most} bytes; log: {per_url:.0} bytes per URL won")?;
-        Ok(())
+        writeln!(out, "{pages} pages, {} bytes; left for a restart: {left}", self.bytes)?;
+        writeln!(out, "by status ({FAILED}: failed, {FORBIDDEN}: forbidden): {by_status:?}")?;
+        writeln!(out, "{seconds:.1} s, {speed:.0} pages per second; {share:.2} % in the memory")?;
+        writeln!(out, "{urls:.0} known URLs: {per_url:.1} bytes of memory each, rate {rate:.1e}")?;
+        writeln!(out, "{won} won here: {log:.0} bytes of log each; at most {most} in queues")?;
+        Ok(writeln!(out, "{} claims without an answer", seen.unknown)?)
     }
 }

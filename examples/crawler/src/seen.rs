@@ -1,8 +1,8 @@
 //! The memory of known URLs: in this process, in a file, or in Redis.
 
 use core::fmt::Display;
+use core::iter;
 use core::time::Duration;
-use core::{error, iter};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -30,68 +30,64 @@ type Shared = OnceBloomFilter<str, Xxh3>;
 /// A memory of URLs.
 pub(crate) struct Seen {
     filter: Filter,
-    /// The false-positive rate of a full memory.
-    rate: f64,
+    /// The file of the filter, if it is in one.
+    file: Option<&'static Live<Shared>>,
+    /// What a user should know of it before a crawl.
+    pub(crate) about: String,
     /// The time of all calls.
     pub(crate) time: Duration,
     /// The number of claims whose answer was lost, and which count as won.
     pub(crate) unknown: u64,
 }
 
+/// A filter, by the way to use it. One in this process lives as long as the process.
 enum Filter {
-    Memory(OnceCuckooFilter<str>),
-    File(Live<Shared>),
-    Redis(AsyncRedisBloomFilter<str>),
-}
-
-/// A filter by the way to use it.
-enum Place<'a> {
-    Here(&'a (dyn DynFilter<str> + Sync)),
-    Away(&'a AsyncRedisBloomFilter<str>),
-}
-
-impl Filter {
-    fn place(&self) -> Place<'_> {
-        match self {
-            Self::Memory(filter) => Place::Here(filter),
-            Self::File(filter) => Place::Here(&**filter),
-            Self::Redis(filter) => Place::Away(filter),
-        }
-    }
+    Here(&'static (dyn DynFilter<str> + Sync)),
+    Away(AsyncRedisBloomFilter<str>),
 }
 
 impl Seen {
     /// Opens the memory, or creates it for at least `known` URLs.
     pub(crate) async fn open(args: &Args, known: usize) -> Result<Self, Failure> {
         let (capacity, rate) = (usize::try_from(args.capacity)?, args.rate.unwrap_or(RATE));
-        let (filter, rate) = match &args.seen {
+        let mut file = None;
+        let (filter, what, capacity, rate) = match &args.seen {
             Where::Memory => {
-                let filter = in_memory(capacity.max(known), rate)?;
-                let rate = filter.geometry().false_positive_rate_at(filter.capacity());
-                (Filter::Memory(filter), rate)
+                let here: &OnceCuckooFilter<str> =
+                    Box::leak(Box::new(in_memory(capacity.max(known), rate)?));
+                let rate = here.geometry().false_positive_rate_at(here.capacity());
+                (Filter::Here(here), "memory, which grows to", here.capacity() as u64, rate)
             }
             Where::File(path) => {
-                let filter = in_file(path, capacity, args.rate.unwrap_or(FILE_RATE))?;
-                let rate = filter.geometry().false_positive_rate_at(filter.capacity());
-                (Filter::File(filter), rate)
+                let live = in_file(path, capacity, args.rate.unwrap_or(FILE_RATE))?;
+                let here: &Live<Shared> = Box::leak(Box::new(live));
+                file = Some(here);
+                let rate = here.geometry().false_positive_rate_at(here.capacity());
+                let capacity = here.capacity() as u64;
+                (Filter::Here(&**here), "a file, which does not grow, for", capacity, rate)
             }
             Where::Redis { server, name } => {
                 let builder = AsyncRedisBloomFilter::builder(server, name)
                     .capacity(args.capacity)
                     .false_positive_rate(rate)
                     .normalization(Normalization::new(NORMAL_FORM)?);
-                (Filter::Redis(builder.open_or_create().await?), rate)
+                let away = Filter::Away(builder.open_or_create().await?);
+                (away, "Redis, and grow; at first for", args.capacity, rate)
             }
         };
-        Ok(Self { filter, rate, time: Duration::ZERO, unknown: 0 })
+        let lost = rate * capacity as f64;
+        let about = format!(
+            "known URLs are in {what} {capacity}: {rate:.1e} of them are lost, {lost:.2} in all"
+        );
+        Ok(Self { filter, file, about, time: Duration::ZERO, unknown: 0 })
     }
 
     /// Returns of each URL whether it may be in the memory. Nobody wins such a URL any more.
     pub(crate) async fn contains(&mut self, urls: &[&str]) -> Result<Vec<bool>, Failure> {
         let start = Instant::now();
-        let found = match self.filter.place() {
-            Place::Here(filter) => filter.contains_many(urls),
-            Place::Away(filter) => filter.contains_many(urls.iter().copied()).await?,
+        let found = match &self.filter {
+            Filter::Here(filter) => filter.contains_many(urls),
+            Filter::Away(filter) => filter.contains_many(urls.iter().copied()).await?,
         };
         self.time += start.elapsed();
         Ok(found)
@@ -101,14 +97,14 @@ impl Seen {
     pub(crate) async fn claim(&mut self, urls: &[&str]) -> Result<Vec<bool>, Failure> {
         let start = Instant::now();
         let mut won = Vec::with_capacity(urls.len());
-        match self.filter.place() {
-            Place::Here(filter) => {
+        match &self.filter {
+            Filter::Here(filter) => {
                 for verdict in filter.insert_many(urls) {
                     // Only this task inserts, so a memory that cannot insert is full.
                     won.push(verdict.map_err(|full| format!("{full}: give a larger --capacity"))?);
                 }
             }
-            Place::Away(filter) => {
+            Filter::Away(filter) => {
                 for verdict in filter.insert_many(urls.iter().copied()).await {
                     // If the answer was lost, it may have been the first, which nobody else is.
                     let is_unknown = matches!(verdict, Err(Error::VerdictUnknown { .. }));
@@ -124,29 +120,18 @@ impl Seen {
     /// Returns the number of URLs of all processes, the bytes of the memory, and the
     /// false-positive rate now.
     pub(crate) async fn fill(&self) -> Result<(f64, u64, f64), Failure> {
-        let (figures, bytes) = match self.filter.place() {
-            Place::Here(filter) => (filter.figures_sampled(u64::MAX), filter.size_in_bytes()),
-            Place::Away(filter) => (filter.figures().await?, filter.storage().await?.size_in_bytes),
+        let (figures, bytes) = match &self.filter {
+            Filter::Here(filter) => (filter.figures_sampled(u64::MAX), filter.size_in_bytes()),
+            Filter::Away(filter) => {
+                (filter.figures().await?, filter.storage().await?.size_in_bytes)
+            }
         };
         Ok((figures.items.value, bytes, figures.false_positive_rate.value))
     }
 
     /// Writes the claims to the disk, where they are in a file.
     pub(crate) fn flush(&self) -> Result<(), Failure> {
-        if let Filter::File(filter) = &self.filter { Ok(filter.flush()?) } else { Ok(()) }
-    }
-
-    /// Returns what a user should know of this memory before a crawl.
-    pub(crate) fn describe(&self) -> String {
-        let (what, capacity) = match &self.filter {
-            Filter::Memory(filter) => ("in memory, which grows to", filter.capacity() as u64),
-            Filter::File(filter) => {
-                ("in a file, which does not grow, for", filter.capacity() as u64)
-            }
-            Filter::Redis(filter) => ("in Redis, and grow; at first for", filter.capacity()),
-        };
-        let (rate, lost) = (self.rate, self.rate * capacity as f64);
-        format!("known URLs are {what} {capacity}: at most {rate:.1e} are lost, {lost:.2} of all")
+        Ok(self.file.map_or(Ok(()), Live::flush)?)
     }
 }
 
@@ -185,6 +170,6 @@ fn in_file(path: &Path, capacity: usize, rate: f64) -> Result<Live<Shared>, Fail
 }
 
 /// Names the file of an error.
-fn at(path: &Path, error: &(impl error::Error + Display)) -> Failure {
+fn at(path: &Path, error: &dyn Display) -> Failure {
     format!("{}: {error}", path.display()).into()
 }
