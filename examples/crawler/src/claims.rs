@@ -13,7 +13,6 @@ use crate::seen::Seen;
 use crate::urls;
 
 /// The links of a page, or those of no page: start URLs, or sitemaps.
-#[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) links: Vec<Url>,
     /// The page, which is done when its links are recorded.
@@ -54,7 +53,8 @@ impl Claims {
         if !open.is_empty() {
             claims.log.intend(&open);
             claims.log.decide(&vec![true; open.len()]);
-            claims.save()?;
+            claims.seen.flush()?;
+            claims.log.write()?;
         }
 
         let mut waiting = Vec::new();
@@ -83,9 +83,6 @@ impl Claims {
         }
         if let Some(output) = &mut self.output {
             output.write_all(&lines)?;
-            if self.log.fsync {
-                output.sync_data()?;
-            }
         }
         self.log.write()?;
         Ok(won)
@@ -115,7 +112,8 @@ impl Claims {
         self.log.write()?;
         let verdict = self.seen.claim(&texts).await?;
         self.log.decide(&verdict);
-        self.save()?;
+        self.seen.flush()?;
+        self.log.write()?;
         let (won, others): (Vec<_>, Vec<_>) = batch.iter().zip(verdict).partition(|(_, won)| *won);
         // Other processes have won the others since the question.
         others.into_iter().for_each(|(url, _)| *self.won_of(url) -= 1);
@@ -130,13 +128,5 @@ impl Claims {
     /// Returns the number of URLs that this process has won.
     pub(crate) fn won(&self) -> u64 {
         self.of_host.values().sum()
-    }
-
-    /// Makes claims last, then their verdict.
-    fn save(&mut self) -> Result<(), Failure> {
-        if self.log.fsync {
-            self.seen.flush()?;
-        }
-        Ok(self.log.write()?)
     }
 }

@@ -31,7 +31,7 @@ enum Event {
     /// The head of an answer has come, or will not.
     Head(HostId),
     /// A request has ended.
-    End(Job, Outcome),
+    End(Box<(Job, Outcome)>),
 }
 
 struct Crawl {
@@ -134,7 +134,7 @@ impl Crawl {
             // If nobody listens, the crawl has ended with an error.
             let on_head = || _ = events.send(Event::Head(job.host));
             let outcome = visitor.visit(&job, on_head).await;
-            _ = events.send(Event::End(job, outcome));
+            _ = events.send(Event::End(Box::new((job, outcome))));
         });
     }
 
@@ -142,7 +142,7 @@ impl Crawl {
         let now = Instant::now();
         let (job, outcome) = match event {
             Event::Head(host) => return self.frontier.on_head(host, now),
-            Event::End(job, outcome) => (job, outcome),
+            Event::End(end) => *end,
         };
         let pause = if let Outcome::Again(pause) = outcome { pause } else { Duration::ZERO };
         self.frontier.on_end(job.host, now, pause);
@@ -174,7 +174,7 @@ impl Crawl {
     async fn record(&mut self) -> Result<(), Failure> {
         let found = mem::take(&mut self.found);
         let done = found.iter().filter_map(|page| page.done.as_ref());
-        done.for_each(|page| self.report.count(page.status, page.size));
+        done.for_each(|page| self.report.count(page.status));
         let won = self.claims.record(found).await?;
         won.into_iter().for_each(|url| self.frontier.push(url));
         Ok(())

@@ -20,7 +20,6 @@ const PART_TIME: Duration = Duration::from_secs(20);
 const WHOLE_TIME: Duration = Duration::from_secs(120);
 
 /// An answer of a server.
-#[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     /// Where a redirect leads.

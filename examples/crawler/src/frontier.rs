@@ -26,7 +26,6 @@ pub(crate) struct Job {
 }
 
 /// What to do next.
-#[derive(Debug)]
 pub(crate) enum Next {
     Request(Job),
     /// robots.txt forbids this page.
@@ -36,7 +35,6 @@ pub(crate) enum Next {
 }
 
 /// What is known of a robots.txt.
-#[derive(Debug)]
 enum Rules {
     /// No page of the host was found yet.
     New,
@@ -46,7 +44,6 @@ enum Rules {
 }
 
 /// A host. It is in the heap if a request to it may start, now or later.
-#[derive(Debug)]
 struct Host {
     /// Pages, each with the number of times that it was tried.
     pages: VecDeque<(String, u32)>,
@@ -65,7 +62,6 @@ struct Host {
 }
 
 /// The queues of all hosts.
-#[derive(Debug)]
 pub(crate) struct Frontier {
     hosts: Vec<Host>,
     by_name: HashMap<String, HostId>,
@@ -185,12 +181,11 @@ impl Frontier {
 
     /// Returns the number of a host, which may be new.
     fn host(&mut self, url: &Url) -> HostId {
-        let name = urls::host(url);
-        if let Some(id) = self.by_name.get(name) {
-            return *id;
+        let new = self.hosts.len();
+        let id = *self.by_name.entry(urls::host(url).to_owned()).or_insert(new);
+        if id < new {
+            return id;
         }
-        let id = self.hosts.len();
-        self.by_name.insert(name.to_owned(), id);
         self.hosts.push(Host {
             pages: VecDeque::new(),
             robots: Vec::new(),

@@ -1,15 +1,12 @@
 //! The log of a process: its records, and what they say after a kill. README.md has the format.
 
 use std::collections::HashMap;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::Failure;
 use crate::urls::MAX_BYTES;
-
-/// The first record, before the identity of the crawl.
-const HEAD: &str = "tamis-crawler 1 ";
 
 /// A page that is done. `status` is that of HTTP, or one of [`FAILED`] and [`FORBIDDEN`].
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +41,7 @@ pub(crate) struct Log {
     buffer: Vec<u8>,
     /// The length of the file.
     pub(crate) bytes: u64,
-    pub(crate) fsync: bool,
+    fsync: bool,
 }
 
 impl Log {
@@ -53,23 +50,19 @@ impl Log {
         fs::create_dir_all(directory)?;
         let path = directory.join("log");
         let file = File::options().read(true).append(true).create(true).open(&path)?;
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                return Err(format!("{}: another process uses it", directory.display()).into());
-            }
-            locked => locked?,
-        }
+        let locked = file.try_lock();
+        locked.map_err(|_| format!("{}: another process uses it", directory.display()))?;
         let (mut past, whole) = Past::read(BufReader::new(&file))?;
         past.cut = file.metadata()?.len() - whole;
         // A file of another program is not touched.
-        if whole == 0 && past.cut > HEAD.len() as u64 + 64 {
+        if whole == 0 && past.cut > 100 {
             return Err(format!("{}: not the log of a crawler", path.display()).into());
         }
         file.set_len(whole)?;
         let mut log = Self { file, buffer: Vec::new(), bytes: whole, fsync };
         if past.identity.is_empty() {
             past.identity = format!("{:08x}", getrandom::u32()?);
-            log.record(&format!("{HEAD}{}", past.identity));
+            log.record(&format!("tamis-crawler 1 {}", past.identity));
             log.write()?;
             if fsync {
                 // The name of a new file is in its directory.
@@ -117,8 +110,7 @@ impl Past {
         loop {
             line.clear();
             from.read_until(b'\n', &mut line)?;
-            let is_first = whole == 0;
-            if text(&line).and_then(|text| past.take(text, is_first)).is_none() {
+            if text(&line).and_then(|text| past.take(text)).is_none() {
                 past.open.retain(|url| !past.won.contains_key(url));
                 return Ok((past, whole));
             }
@@ -127,13 +119,11 @@ impl Past {
     }
 
     /// Applies a record. Returns `None` if it is none.
-    fn take(&mut self, text: &str, is_first: bool) -> Option<()> {
-        if is_first {
-            self.identity = text.strip_prefix(HEAD)?.to_owned();
-            return Some(());
-        }
+    fn take(&mut self, text: &str) -> Option<()> {
         let (kind, rest) = text.split_once(' ')?;
         match kind {
+            "tamis-crawler" => self.identity = rest.strip_prefix("1 ")?.to_owned(),
+            _ if self.identity.is_empty() => return None,
             "?" => self.open = rest.split(' ').map(str::to_owned).collect(),
             "!" if rest.len() == self.open.len() => {
                 let urls = self.open.drain(..).zip(rest.bytes());

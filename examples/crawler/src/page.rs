@@ -34,7 +34,6 @@ pub(crate) struct Visitor {
 }
 
 /// What becomes of a request.
-#[derive(Debug)]
 pub(crate) enum Outcome {
     /// The page is done when its links are recorded.
     Page { done: Done, links: Vec<Url> },
@@ -73,19 +72,21 @@ impl Visitor {
 
     /// A redirect is a page with one link: another process may have its target.
     fn of_page(&self, job: &Job, answer: Option<Answer>) -> Outcome {
-        let (mut status, mut size, mut links) = (FAILED, 0, Vec::new());
-        if let Some(answer) = answer {
-            (status, size) = (answer.status, answer.body.len() as u64);
-            match answer.location {
-                Some(to) if (300..400).contains(&status) => links.extend(urls::normal(&to)),
-                _ if (200..300).contains(&status) => {
-                    links = links::of_document(answer.kind, &job.url, &answer.body);
-                    links.retain(|link| self.allows(link));
-                }
-                _ => {}
-            }
-        }
-        Outcome::Page { done: Done { url: job.url.as_str().to_owned(), status, size }, links }
+        let url = job.url.as_str().to_owned();
+        let Some(answer) = answer else {
+            return Outcome::Page {
+                done: Done { url, status: FAILED, size: 0 },
+                links: Vec::new(),
+            };
+        };
+        let mut links = match (answer.status, &answer.location) {
+            (300..400, Some(to)) => urls::normal(to).into_iter().collect(),
+            (200..300, _) => links::of_document(answer.kind, &job.url, &answer.body),
+            _ => Vec::new(),
+        };
+        links.retain(|link| self.allows(link));
+        let (status, size) = (answer.status, answer.body.len() as u64);
+        Outcome::Page { done: Done { url, status, size }, links }
     }
 
     fn of_robots(&self, job: &Job, answer: Option<Answer>) -> Outcome {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
 use crate::Failure;
 use crate::args::Args;
@@ -13,27 +13,24 @@ use crate::frontier::Frontier;
 use crate::log::{FAILED, FORBIDDEN, Past};
 
 /// The counts of this run.
-#[derive(Debug)]
 pub(crate) struct Report {
     start: Instant,
     /// It shows nothing where standard error is no terminal.
     bar: ProgressBar,
     by_status: BTreeMap<u16, u64>,
-    bytes: u64,
     /// The pages that wait for a restart, since their robots.txt could not be read.
     pub(crate) left: u64,
 }
 
 impl Report {
     pub(crate) fn new() -> Self {
-        let bar = ProgressBar::new_spinner().with_style(ProgressStyle::default_spinner());
-        Self { start: Instant::now(), bar, by_status: BTreeMap::new(), bytes: 0, left: 0 }
+        let (bar, by_status) = (ProgressBar::new_spinner(), BTreeMap::new());
+        Self { start: Instant::now(), bar, by_status, left: 0 }
     }
 
     /// Counts a page that is done.
-    pub(crate) fn count(&mut self, status: u16, size: u64) {
+    pub(crate) fn count(&mut self, status: u16) {
         *self.by_status.entry(status).or_default() += 1;
-        self.bytes += size;
     }
 
     /// Returns the pages that a server answered, and how many there were in a second.
@@ -70,7 +67,7 @@ impl Report {
         let (per_url, log) = (bytes as f64 / urls, claims.log.bytes as f64 / won as f64);
         let share = 100.0 * seen.time.as_secs_f64() / seconds;
         let mut out = io::stdout().lock();
-        writeln!(out, "{pages} pages, {} bytes; left for a restart: {left}", self.bytes)?;
+        writeln!(out, "{pages} pages; left for a restart: {left}")?;
         writeln!(out, "by status ({FAILED}: failed, {FORBIDDEN}: forbidden): {by_status:?}")?;
         writeln!(out, "{seconds:.1} s, {speed:.0} pages per second; {share:.2} % in the memory")?;
         writeln!(out, "{urls:.0} known URLs: {per_url:.1} bytes of memory each, rate {rate:.1e}")?;

@@ -30,7 +30,7 @@ type Shared = OnceBloomFilter<str, Xxh3>;
 /// A memory of URLs.
 pub(crate) struct Seen {
     filter: Filter,
-    /// The file of the filter, if it is in one.
+    /// The file of the filter, if it is to be flushed.
     file: Option<&'static Live<Shared>>,
     /// What a user should know of it before a crawl.
     pub(crate) about: String,
@@ -61,7 +61,7 @@ impl Seen {
             Where::File(path) => {
                 let live = in_file(path, capacity, args.rate.unwrap_or(FILE_RATE))?;
                 let here: &Live<Shared> = Box::leak(Box::new(live));
-                file = Some(here);
+                file = args.fsync.then_some(here);
                 let rate = here.geometry().false_positive_rate_at(here.capacity());
                 let capacity = here.capacity() as u64;
                 (Filter::Here(&**here), "a file, which does not grow, for", capacity, rate)
@@ -129,7 +129,7 @@ impl Seen {
         Ok((figures.items.value, bytes, figures.false_positive_rate.value))
     }
 
-    /// Writes the claims to the disk, where they are in a file.
+    /// Writes claims in a file to the disk, with `--fsync`.
     pub(crate) fn flush(&self) -> Result<(), Failure> {
         Ok(self.file.map_or(Ok(()), Live::flush)?)
     }
