@@ -21,9 +21,6 @@ use crate::page::{Outcome, Visitor};
 use crate::report::Report;
 use crate::urls;
 
-/// The time between two updates on a terminal.
-const UPDATE: Duration = Duration::from_millis(500);
-
 /// The events that are taken at once. The links of their pages are claimed together.
 const EVENTS: usize = 64;
 
@@ -83,7 +80,7 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     }
 
     let mut events = Vec::new();
-    let mut update = time::interval(UPDATE);
+    let mut update = time::interval(Duration::from_millis(500));
     loop {
         // This is where pages become done, and nothing ends it half-way.
         crawl.record().await?;
@@ -96,12 +93,11 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
             return crawl.report.end(&crawl.claims, &crawl.frontier).await;
         }
         let may_start = next.is_some() && crawl.in_flight < crawl.connections;
-        let wake = next.unwrap_or_else(Instant::now);
         select! {
             _ = inbox.recv_many(&mut events, EVENTS) => {
                 events.drain(..).for_each(|event| crawl.on_event(event));
             }
-            () = time::sleep_until(wake.into()), if may_start => {}
+            () = time::sleep_until(next.unwrap_or_else(Instant::now).into()), if may_start => {}
             Some(ended) = crawl.tasks.join_next() => ended?,
             _ = update.tick() => crawl.report.show(&crawl.frontier),
             Ok(()) = signal::ctrl_c(), if !crawl.is_over => crawl.is_over = true,

@@ -1,5 +1,6 @@
 //! One process: each allowed page once, no other, politely.
 
+use core::time::Duration;
 use std::fs;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -52,6 +53,23 @@ fn a_crawl_with_its_memory_fetches_each_page_once() {
     // Nothing is left to do: a second run asks for nothing.
     world.run();
     assert_eq!(world.server.hits().len(), checked.hits.len());
+}
+
+#[test]
+fn a_crawl_without_a_delay_fetches_each_page_once() {
+    let start = Instant::now();
+    let mut world = World::new(PAGES, 1).with(&["--fsync", "--per-host", "4"]);
+    if option_env!("TAMIS_LONG").is_some() {
+        // The speed is of interest.
+        world.arguments.remove(0);
+    }
+    world.delay = Duration::ZERO;
+    world.run();
+    let checked = world.check();
+    checked.print("without a delay", start);
+    eprintln!("{}", world.report(0));
+    assert_eq!(checked.twice, 0);
+    assert!(checked.lost.len() as u64 <= checked.most_lost(1e-9));
 }
 
 /// At 1 % some pages are lost, and each of them is a false positive. POWER: with no URL lost, which

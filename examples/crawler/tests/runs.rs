@@ -27,6 +27,7 @@ pub(crate) struct World {
     pub(crate) folder: TempDir,
     /// The value of `--seen`, and more arguments.
     pub(crate) arguments: Vec<String>,
+    pub(crate) delay: Duration,
     /// The hosts at which each crawler starts.
     pub(crate) starts: Vec<Vec<usize>>,
 }
@@ -38,11 +39,9 @@ impl World {
         let lines: Vec<String> =
             HOSTS.iter().map(|name| format!("{name} {}\n", server.address)).collect();
         fs::write(folder.path().join("hosts"), lines.concat()).unwrap();
-        let starts = match count {
-            1 => vec![vec![0]],
-            _ => (0..count).map(|own| (own..HOSTS.len()).step_by(count).collect()).collect(),
-        };
-        Self { server, folder, arguments: Vec::new(), starts }
+        // No page links to the first page of a host, so each crawler wins its own.
+        let starts = (0..count).map(|own| (own..HOSTS.len()).step_by(count).collect()).collect();
+        Self { server, folder, arguments: Vec::new(), starts, delay: DELAY }
     }
 
     /// Adds arguments. `@` is the directory.
@@ -73,7 +72,7 @@ impl World {
             .arg(self.state(crawler))
             .arg("--host-map")
             .arg(self.folder.path().join("hosts"))
-            .args(["--delay", &format!("{}ms", DELAY.as_millis())])
+            .args(["--delay", &format!("{}ms", self.delay.as_millis())])
             .args(["--connections", &CONNECTIONS.to_string(), "--batch", &BATCH.to_string()])
             .args(["--max-pages", &most_pages(site).to_string()])
             .args(&self.arguments)
