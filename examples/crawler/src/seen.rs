@@ -77,7 +77,7 @@ impl Seen {
         };
         let lost = rate * capacity as f64;
         let about = format!(
-            "known URLs are in {what} {capacity}: {rate:.1e} of them are lost, {lost:.2} in all"
+            "known URLs are in {what} {capacity}; then at most {rate:.1e} are lost, {lost:.2} in all"
         );
         Ok(Self { filter, file, about, time: Duration::ZERO, unknown: 0 })
     }

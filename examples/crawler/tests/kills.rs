@@ -1,7 +1,7 @@
 //! Processes that are killed at random moments, and restart with their state.
 
 use core::time::Duration;
-use std::process::Child;
+use std::process::{Child, Command};
 use std::thread;
 use std::time::Instant;
 
@@ -57,6 +57,22 @@ fn a_process_that_is_killed_loses_nothing() {
         }
         checked.check_politeness(KILLS as usize + 1);
     }
+}
+
+#[test]
+fn a_process_that_is_interrupted_fetches_nothing_twice() {
+    let world = World::new(PAGES, 1);
+    let mut child = world.start(0);
+    world.server.wait_for(PAGES as usize / 4, || false);
+    let kill = format!("kill -INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    world.expect_success(0, &mut child);
+    assert!(world.server.hits().len() < PAGES as usize, "it did not end early");
+    world.run();
+    let checked = world.check();
+    assert_eq!(checked.twice, 0);
+    assert!(checked.lost.len() as u64 <= checked.most_lost(1e-9));
+    checked.check_politeness(2);
 }
 
 #[test]
