@@ -6,8 +6,8 @@ use std::io::Write;
 
 use url::Url;
 
-use crate::Failure;
 use crate::args::Args;
+use crate::failure::Failure;
 use crate::log::{self, Done, Log, Past};
 use crate::seen::Seen;
 use crate::urls;

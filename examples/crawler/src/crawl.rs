@@ -1,7 +1,6 @@
 //! Runs a crawl: starts each request that may start, and takes each event to its place.
 
 use core::time::Duration;
-use std::mem;
 use std::time::Instant;
 
 use robotxt::Robots;
@@ -10,9 +9,9 @@ use tokio::task::JoinSet;
 use tokio::{select, signal, time};
 use url::Url;
 
-use crate::Failure;
 use crate::args::Args;
 use crate::claims::{Claims, Found};
+use crate::failure::Failure;
 use crate::fetch;
 use crate::frontier::{Frontier, HostId, Job, Next};
 use crate::hosts::HostMap;
@@ -53,7 +52,7 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     let map = args.host_map.as_deref().map(HostMap::read).transpose()?;
     let agent = args.user_agent.as_str();
     let name = agent.split(['/', ' ']).next().unwrap_or_default().to_owned();
-    let (claims, past, waiting) = Claims::open(&args).await?;
+    let (claims, past, mut waiting) = Claims::open(&args).await?;
     Report::begin(&claims, &past, &args)?;
     let client = fetch::client(&format!("{agent} crawl-{}", past.identity), map.as_ref())?;
     // The last request before a kill may be from a moment ago.
@@ -72,8 +71,8 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         found: Vec::new(),
         is_over: false,
     };
-    let waiting = waiting.into_iter().filter(|url| crawl.visitor.allows(url));
-    waiting.for_each(|url| crawl.frontier.push(url));
+    waiting.retain(|url| crawl.visitor.allows(url));
+    waiting.into_iter().for_each(|url| crawl.frontier.push(url));
     crawl.claim(&args.start);
     if crawl.found.is_empty() {
         return Err("no start URL may be crawled".into());
@@ -168,7 +167,7 @@ impl Crawl {
 
     /// Records what was found, and enqueues what was won.
     async fn record(&mut self) -> Result<(), Failure> {
-        let found = mem::take(&mut self.found);
+        let found = core::mem::take(&mut self.found);
         let done = found.iter().filter_map(|page| page.done.as_ref());
         done.for_each(|page| self.report.count(page.status));
         let won = self.claims.record(found).await?;

@@ -7,7 +7,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, LOCATION, RETRY_AFTER
 use reqwest::{Client, redirect, retry};
 use url::Url;
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::hosts::HostMap;
 use crate::links::Kind;
 

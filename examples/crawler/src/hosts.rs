@@ -7,7 +7,7 @@ use std::path::Path;
 
 use url::Url;
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// The addresses of the only hosts that are allowed.
 #[derive(Clone, Debug)]

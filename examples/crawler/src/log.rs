@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::urls::MAX_BYTES;
 
 /// A page that is done. `status` is that of HTTP, or one of [`FAILED`] and [`FORBIDDEN`].

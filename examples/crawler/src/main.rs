@@ -3,6 +3,7 @@
 mod args;
 mod claims;
 mod crawl;
+mod failure;
 mod fetch;
 mod frontier;
 mod hosts;
@@ -13,13 +14,9 @@ mod report;
 mod seen;
 mod urls;
 
-use std::error::Error;
 use std::process::ExitCode;
 
 use clap::Parser;
-
-/// What ends a crawl early: an error of a library, or a message.
-pub(crate) type Failure = Box<dyn Error + Send + Sync>;
 
 #[tokio::main]
 async fn main() -> ExitCode {

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use indicatif::ProgressBar;
 
-use crate::Failure;
 use crate::args::Args;
 use crate::claims::Claims;
+use crate::failure::Failure;
 use crate::frontier::Frontier;
 use crate::log::{FAILED, FORBIDDEN, Past};
 

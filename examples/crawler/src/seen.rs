@@ -13,8 +13,8 @@ use tamis::hash::Xxh3;
 use tamis::{DynFilter, OnceBloomFilter, OnceCuckooFilter};
 use tamis_redis::{AsyncRedisBloomFilter, Error};
 
-use crate::Failure;
 use crate::args::{Args, Where};
+use crate::failure::Failure;
 use crate::urls::NORMAL_FORM;
 
 /// The rate where growth allows it, and that of a file, which has one word per URL.
@@ -135,7 +135,8 @@ impl Seen {
     }
 }
 
-/// Returns a filter of the lowest rate, from `rate`, at which it can grow; and of the largest bound.
+/// Returns a filter of the lowest rate, from `rate`, at which it can grow, and of the largest
+/// bound.
 fn in_memory(capacity: usize, rate: f64) -> Result<OnceCuckooFilter<str>, Failure> {
     let rates = iter::successors(Some(rate), |rate| Some(rate * 10.0));
     let mut refused = None;
