@@ -19,11 +19,13 @@ pub(crate) fn run(sh: &Shell) -> Result {
     let config: Table = sh.read_file(workspace::root().join("deny.toml"))?.parse()?;
     let allowed = config["licenses"]["allow"].as_array().ok_or("deny.toml allows no licence")?;
     let allowed: Vec<&str> = allowed.iter().filter_map(toml::Value::as_str).collect();
+    let exceptions = config["licenses"].get("exceptions").and_then(toml::Value::as_array);
+    let exceptions = exceptions.map(Vec::as_slice).unwrap_or_default();
     let metadata = cmd!(sh, "cargo metadata --format-version 1 --all-features").quiet().read()?;
     let metadata: Value = serde_json::from_str(&metadata)?;
     let packages = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;
     let wrong: Vec<String> =
-        packages.iter().flat_map(|package| denied(package, &allowed)).collect();
+        packages.iter().flat_map(|package| denied(package, &allowed, exceptions)).collect();
     wrong.iter().for_each(|wrong| eprintln!("{wrong}"));
     match wrong.len() {
         0 => Ok(()),
@@ -31,11 +33,17 @@ pub(crate) fn run(sh: &Shell) -> Result {
     }
 }
 
-/// Returns what is not allowed about a package, which `cargo metadata` describes.
-fn denied(package: &Value, allowed: &[&str]) -> Vec<String> {
+/// Returns what is not allowed about a package, which `cargo metadata` describes. An exception
+/// allows more licences for the crate that it names.
+fn denied(package: &Value, allowed: &[&str], exceptions: &[toml::Value]) -> Vec<String> {
     let mut wrong = Vec::new();
     let licence = package["license"].as_str().unwrap_or_default();
-    if !may_be_used(licence, allowed) {
+    let of_it = |exception: &&toml::Value| exception["crate"].as_str() == package["name"].as_str();
+    let more =
+        exceptions.iter().filter(of_it).filter_map(|exception| exception["allow"].as_array());
+    let more = more.flatten().filter_map(toml::Value::as_str);
+    let allowed: Vec<&str> = allowed.iter().copied().chain(more).collect();
+    if !may_be_used(licence, &allowed) {
         wrong.push(format!("licence `{licence}`"));
     }
     match package["source"].as_str() {
@@ -88,7 +96,20 @@ mod tests {
             (json!({ "license": "MIT", "source": "git+https://example.org/a" }), 1),
             (json!({ "license": "MIT", "source": null, "dependencies": any }), 1),
         ] {
-            assert_eq!(denied(&package, &["MIT"]).len(), count, "{package}");
+            assert_eq!(denied(&package, &["MIT"], &[]).len(), count, "{package}");
+        }
+    }
+
+    #[test]
+    fn an_exception_is_for_one_crate() {
+        let exception: toml::Value =
+            toml::Value::try_from(json!({ "allow": ["MPL-2.0"], "crate": "a" })).expect("TOML");
+        for (name, licence, count) in
+            [("a", "MPL-2.0", 0), ("b", "MPL-2.0", 1), ("a", "GPL-3.0-only", 1), ("b", "MIT", 0)]
+        {
+            let package = json!({ "name": name, "license": licence, "source": SOURCE });
+            let found = denied(&package, &["MIT"], core::slice::from_ref(&exception));
+            assert_eq!(found.len(), count, "{package}");
         }
     }
 }

@@ -132,7 +132,18 @@ impl Policy {
     }
 
     /// Returns the normal form of `url`, or `None` if it is not an absolute URL.
-    pub(crate) fn normal(self, url: &str) -> Option<String> {
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_cli::policy::Policy;
+    ///
+    /// let normal = Policy::Crawl1.normal("HTTP://Example.org/a?b=2&a=1&utm_source=x#top");
+    /// assert_eq!(normal.as_deref(), Some("http://example.org/a?a=1&b=2"));
+    /// assert_eq!(Policy::Crawl1.normal("/a"), None);
+    /// ```
+    #[must_use]
+    pub fn normal(self, url: &str) -> Option<String> {
         if self == Self::None {
             return Some(url.to_owned());
         }

@@ -1,0 +1,132 @@
+//! Claims the links of pages, in the order of writes that loses nothing at a kill.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Write;
+
+use url::Url;
+
+use crate::args::Args;
+use crate::failure::Failure;
+use crate::log::{self, Done, Log, Past};
+use crate::seen::Seen;
+use crate::urls;
+
+/// The links of a page, or those of no page: start URLs, or sitemaps.
+pub(crate) struct Found {
+    pub(crate) links: Vec<Url>,
+    /// The page, which is done when its links are recorded.
+    pub(crate) done: Option<Done>,
+}
+
+/// Everything that decides who fetches a URL, and what remains of it after a kill.
+pub(crate) struct Claims {
+    pub(crate) seen: Seen,
+    pub(crate) log: Log,
+    output: Option<File>,
+    batch: usize,
+    max_pages: u64,
+    /// The URLs per host that this process has won.
+    of_host: HashMap<String, u64>,
+}
+
+impl Claims {
+    /// Opens the log and the memory of URLs, and recovers. Returns also the pages to fetch.
+    pub(crate) async fn open(args: &Args) -> Result<(Self, Past, Vec<Url>), Failure> {
+        let (log, past) = Log::open(&args.state, args.fsync)?;
+        let mut claims = Self {
+            seen: Seen::open(args, past.won.len()).await?,
+            log,
+            output: args.output.as_deref().map(log::append).transpose()?,
+            batch: usize::try_from(args.batch)?,
+            max_pages: args.max_pages,
+            of_host: HashMap::new(),
+        };
+
+        // What was won is in the memory, even if that is new. The claims before the kill may have
+        // been the first, so all of them are won, whatever the answer is now.
+        let open: Vec<&str> = past.open.iter().map(String::as_str).collect();
+        let all: Vec<&str> = past.won.keys().map(String::as_str).chain(open.clone()).collect();
+        for batch in all.chunks(claims.batch) {
+            claims.seen.claim(batch).await?;
+        }
+        if !open.is_empty() {
+            claims.log.intend(&open);
+            claims.log.decide(&vec![true; open.len()]);
+            claims.seen.flush()?;
+            claims.log.write()?;
+        }
+
+        let mut waiting = Vec::new();
+        for text in all {
+            let url = Url::parse(text)?;
+            *claims.won_of(&url) += 1;
+            waiting.extend((past.won.get(text) != Some(&true)).then_some(url));
+        }
+        Ok((claims, past, waiting))
+    }
+
+    /// Claims the links of pages, then records the pages as done. Returns the URLs that were won.
+    pub(crate) async fn record(&mut self, found: Vec<Found>) -> Result<Vec<Url>, Failure> {
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (links, done): (Vec<_>, Vec<_>) = found.into_iter().map(|f| (f.links, f.done)).unzip();
+        let mut won = Vec::new();
+        for batch in self.choose(links.concat()).await?.chunks(self.batch) {
+            won.extend(self.claim(batch).await?);
+        }
+        let mut lines = Vec::new();
+        for page in done.into_iter().flatten() {
+            writeln!(lines, "{} {} {}", page.status, page.url, page.size)?;
+            self.log.finish(&page);
+        }
+        if let Some(output) = &mut self.output {
+            output.write_all(&lines)?;
+        }
+        self.log.write()?;
+        Ok(won)
+    }
+
+    /// Returns the URLs to claim, each once: those that no process has claimed, of hosts that have
+    /// not reached the maximum.
+    async fn choose(&mut self, mut links: Vec<Url>) -> Result<Vec<Url>, Failure> {
+        links.sort_unstable();
+        links.dedup();
+        let texts: Vec<&str> = links.iter().map(Url::as_str).collect();
+        let known = self.seen.contains(&texts).await?;
+        let mut new = Vec::new();
+        for (url, _) in links.into_iter().zip(known).filter(|(_, is_known)| !is_known) {
+            if *self.won_of(&url) < self.max_pages {
+                *self.won_of(&url) += 1;
+                new.push(url);
+            }
+        }
+        Ok(new)
+    }
+
+    /// Claims URLs, with their records. Returns those that were won.
+    async fn claim(&mut self, batch: &[Url]) -> Result<Vec<Url>, Failure> {
+        let texts: Vec<&str> = batch.iter().map(Url::as_str).collect();
+        self.log.intend(&texts);
+        self.log.write()?;
+        let verdict = self.seen.claim(&texts).await?;
+        self.log.decide(&verdict);
+        self.seen.flush()?;
+        self.log.write()?;
+        let (won, others): (Vec<_>, Vec<_>) = batch.iter().zip(verdict).partition(|(_, won)| *won);
+        // Other processes have won the others since the question.
+        others.into_iter().for_each(|(url, _)| *self.won_of(url) -= 1);
+        Ok(won.into_iter().map(|(url, _)| url.clone()).collect())
+    }
+
+    /// Returns the number of URLs of a URL's host that were won.
+    fn won_of(&mut self, url: &Url) -> &mut u64 {
+        self.of_host.entry(urls::host(url).to_owned()).or_default()
+    }
+
+    /// Returns the number of URLs that this process has won.
+    pub(crate) fn won(&self) -> u64 {
+        self.of_host.values().sum()
+    }
+}

@@ -1,0 +1,80 @@
+//! A `redis-server` on loopback.
+
+use core::time::Duration;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Instant;
+
+use tempfile::{TempDir, tempdir};
+
+/// A server, which is killed when this is dropped.
+pub(crate) struct Redis {
+    process: Child,
+    port: u16,
+    _folder: TempDir,
+}
+
+impl Redis {
+    /// Starts a server. Without `redis-server` a test ends, unless `TAMIS_REQUIRE_REDIS` is set:
+    /// then it fails.
+    pub(crate) fn start() -> Option<Self> {
+        // Another program may take the port in between.
+        for _ in 0..10 {
+            let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+            let folder = tempdir().unwrap();
+            let spawned = Command::new("redis-server")
+                .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])
+                .arg("--dir")
+                .arg(folder.path())
+                .stdout(Stdio::null())
+                .spawn();
+            match spawned {
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    let is_required = std::env::var_os("TAMIS_REQUIRE_REDIS").is_some();
+                    assert!(!is_required, "redis-server is not installed, and is required");
+                    eprintln!("SKIPPED: redis-server is not installed");
+                    return None;
+                }
+                spawned => {
+                    let mut server = Self { process: spawned.unwrap(), port, _folder: folder };
+                    if server.is_ready() {
+                        return Some(server);
+                    }
+                }
+            }
+        }
+        panic!("redis-server does not start");
+    }
+
+    /// Returns the address of a filter.
+    pub(crate) fn filter(&self, name: &str) -> String {
+        format!("redis://127.0.0.1:{}/#{name}", self.port)
+    }
+
+    /// Waits until the server answers. Returns `false` if it has ended.
+    fn is_ready(&mut self) -> bool {
+        let end = Instant::now() + Duration::from_secs(20);
+        while Instant::now() < end && self.process.try_wait().unwrap().is_none() {
+            if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) {
+                let mut reply = [0; 7];
+                stream.write_all(b"PING\r\n").unwrap();
+                // If another server has the port, this one has ended.
+                if stream.read_exact(&mut reply).is_ok() && &reply == b"+PONG\r\n" {
+                    sleep(Duration::from_millis(50));
+                    return self.process.try_wait().unwrap().is_none();
+                }
+            }
+            sleep(Duration::from_millis(10));
+        }
+        false
+    }
+}
+
+impl Drop for Redis {
+    fn drop(&mut self) {
+        _ = self.process.kill();
+        _ = self.process.wait();
+    }
+}
