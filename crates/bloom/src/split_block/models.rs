@@ -90,7 +90,7 @@ fn mutant_the_first_word_decides() {
         new
     }
     must_fail(NONE_NEW, || {
-        check(1, Some(3), move || at_least_one_is_new(neighbour(FIRST), insert))
+        check(1, Some(3), move || at_least_one_is_new(neighbour(FIRST), insert));
     });
 }
 
