@@ -1,0 +1,100 @@
+//! Many items at once: from any iterable to blocks of hashes.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyList, PyString, PyTuple};
+
+use crate::column::Column;
+use crate::keys::Keys;
+
+/// The hashes of a block: 32 KiB, which stay in the L1 cache.
+const BLOCK: usize = 4096;
+
+/// What is done with each block of hashes, with or without the interpreter lock.
+pub(crate) type Run<'r> = dyn FnMut(&[u64]) -> PyResult<()> + Send + 'r;
+
+/// The hashes that wait for their block to be full.
+pub(crate) struct Block(Vec<u64>);
+
+impl Block {
+    pub(crate) fn new() -> Self {
+        Self(Vec::with_capacity(BLOCK))
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, hash: u64, run: &mut Run<'_>) -> PyResult<()> {
+        self.0.push(hash);
+        if self.0.len() == BLOCK { self.finish(run) } else { Ok(()) }
+    }
+
+    /// Runs what is left.
+    pub(crate) fn finish(&mut self, run: &mut Run<'_>) -> PyResult<()> {
+        let result = run(&self.0);
+        self.0.clear();
+        result
+    }
+}
+
+/// Hashes all items of an iterable, and calls `run` for each block of hashes, in order. If an item
+/// is no key, or the iterator fails, `run` has been called for the items before it.
+pub(crate) fn for_each(items: &Bound<'_, PyAny>, keys: &Keys, run: &mut Run<'_>) -> PyResult<()> {
+    if items.is_instance_of::<PyString>()
+        || items.is_instance_of::<PyBytes>()
+        || items.is_instance_of::<PyByteArray>()
+    {
+        let name = items.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "{name} is one item, and an iterable of items is needed; put it in a list, or use add()"
+        )));
+    }
+    if let Ok(list) = items.cast_exact::<PyList>() {
+        return of_objects(items.py(), list.iter().map(Ok), keys, run);
+    }
+    if let Ok(tuple) = items.cast_exact::<PyTuple>() {
+        return of_objects(items.py(), tuple.iter().map(Ok), keys, run);
+    }
+    // The function of the user takes Python objects.
+    if keys.function.is_none()
+        && let Some(column) = Column::of(items)?
+    {
+        return column.hash(&keys.hasher, run);
+    }
+    of_objects(items.py(), items.try_iter()?, keys, run)
+}
+
+fn of_objects<'py>(
+    py: Python<'py>,
+    mut items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
+    keys: &Keys,
+    run: &mut Run<'_>,
+) -> PyResult<()> {
+    let mut block = Block::new();
+    loop {
+        let mut ended = true;
+        for item in items.by_ref() {
+            match item.and_then(|item| keys.hash(&item)) {
+                Ok(hash) => block.0.push(hash),
+                Err(error) => {
+                    block.finish(run)?;
+                    return Err(error);
+                }
+            }
+            if block.0.len() == BLOCK {
+                ended = false;
+                break;
+            }
+        }
+        block.finish(run)?;
+        if ended {
+            return Ok(());
+        }
+        py.check_signals()?;
+    }
+}
+
+/// Returns bytes 0 and 1 as a buffer of bools: a `memoryview`, of which `numpy.asarray` makes an
+/// array without a copy.
+pub(crate) fn bools<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    let view = pyo3::types::PyMemoryView::from(PyByteArray::new(py, bytes).as_any())?;
+    view.call_method1("cast", ("?",))
+}

@@ -1,0 +1,238 @@
+//! The methods that the classes of filters share.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+use tamis::Filter;
+use tamis::formats::{self, Saved};
+use tamis::hash::AnyStable;
+
+use crate::bulk::{bools, for_each};
+use crate::errors::{Full, of_load, of_save};
+use crate::figures::Figures;
+use crate::fork;
+use crate::keys::Keys;
+
+/// A filter that Python code can use: its items are hashed by a hasher chosen at run time.
+pub(crate) trait Usable: Filter<Item = [u8], Hasher = AnyStable> + Sync {}
+
+impl<F: Filter<Item = [u8], Hasher = AnyStable> + Sync> Usable for F {}
+
+/// A filter, and how its items are hashed.
+pub(crate) struct Keyed<F> {
+    pub(crate) filter: F,
+    pub(crate) keys: Keys,
+}
+
+impl<F: Usable> Keyed<F> {
+    pub(crate) fn new(filter: F, function: Option<Py<PyAny>>) -> Self {
+        let hasher = filter.hasher().clone();
+        Self { filter, keys: Keys { hasher, function } }
+    }
+
+    #[inline]
+    pub(crate) fn add(&self, item: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.filter.try_insert_hash(self.keys.hash(item)?).map_err(|error| Full::new_err(error.to_string()))
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, item: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.filter.contains_hash(self.keys.hash(item)?))
+    }
+
+    /// Inserts items, and passes on which of them were new.
+    fn insert(&self, items: &Bound<'_, PyAny>, mut on_result: impl FnMut(bool) + Send) -> PyResult<()> {
+        for_each(items, &self.keys, &mut |hashes| {
+            let mut full = Ok(());
+            self.filter.try_insert_hashes(hashes.iter().copied(), |_, inserted| match inserted {
+                Ok(is_new) => on_result(is_new),
+                Err(error) => full = Err(Full::new_err(error.to_string())),
+            });
+            full
+        })
+    }
+
+    pub(crate) fn update(&self, iterables: &Bound<'_, PyTuple>) -> PyResult<usize> {
+        let mut new = 0;
+        for items in iterables {
+            self.insert(&items, |is_new| new += usize::from(is_new))?;
+        }
+        Ok(new)
+    }
+
+    pub(crate) fn add_many<'py>(&self, items: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let mut results = Vec::new();
+        self.insert(items, |is_new| results.push(u8::from(is_new)))?;
+        bools(items.py(), &results)
+    }
+
+    pub(crate) fn contains_many<'py>(&self, items: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let mut results = Vec::new();
+        for_each(items, &self.keys, &mut |hashes| {
+            self.filter.contains_hashes(hashes.iter().copied(), |_, hit| results.push(u8::from(hit)));
+            Ok(())
+        })?;
+        bools(items.py(), &results)
+    }
+
+    pub(crate) fn figures(&self, py: Python<'_>) -> Figures {
+        fork::detach(py, || self.filter.figures()).into()
+    }
+}
+
+impl<F: Usable + Saved> Keyed<F> {
+    pub(crate) fn save(&self, py: Python<'_>, path: &std::path::Path) -> PyResult<()> {
+        fork::detach(py, || formats::save(&self.filter, path)).map_err(of_save)
+    }
+
+    pub(crate) fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut bytes = Vec::new();
+        fork::detach(py, || formats::write(&self.filter, &mut bytes)).map_err(of_save)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+}
+
+impl<F: Usable + Saved + Send> Keyed<F> {
+    pub(crate) fn load(
+        py: Python<'_>,
+        path: &std::path::Path,
+        function: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let filter = fork::detach(py, || formats::load(path)).map_err(of_load)?;
+        Ok(Self::new(filter, function))
+    }
+
+    pub(crate) fn from_bytes(
+        py: Python<'_>,
+        bytes: &[u8],
+        function: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let filter = fork::detach(py, || formats::read(bytes)).map_err(of_load)?;
+        Ok(Self::new(filter, function))
+    }
+}
+
+/// Defines the methods of a class `$name(Keyed<F>)` that all filters have.
+macro_rules! methods {
+    ($name:ident) => {
+        #[pyo3::pymethods]
+        impl $name {
+            /// Adds an item. Returns True if it is new. Of threads that add a new item at the same
+            /// time, exactly one gets True.
+            #[pyo3(signature = (item, /))]
+            fn add(&self, item: &pyo3::Bound<'_, pyo3::PyAny>) -> pyo3::PyResult<bool> {
+                self.0.add(item)
+            }
+
+            fn __contains__(&self, item: &pyo3::Bound<'_, pyo3::PyAny>) -> pyo3::PyResult<bool> {
+                self.0.contains(item)
+            }
+
+            /// Adds all items of the iterables. Returns how many were new.
+            #[pyo3(signature = (*iterables))]
+            fn update(
+                &self,
+                iterables: &pyo3::Bound<'_, pyo3::types::PyTuple>,
+            ) -> pyo3::PyResult<usize> {
+                self.0.update(iterables)
+            }
+
+            /// Adds all items of an iterable. Returns a buffer of bools: which were new.
+            #[pyo3(signature = (items, /))]
+            fn add_many<'py>(
+                &self,
+                items: &pyo3::Bound<'py, pyo3::PyAny>,
+            ) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
+                self.0.add_many(items)
+            }
+
+            /// Queries all items of an iterable. Returns a buffer of bools: which the filter may
+            /// contain.
+            #[pyo3(signature = (items, /))]
+            fn contains_many<'py>(
+                &self,
+                items: &pyo3::Bound<'py, pyo3::PyAny>,
+            ) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
+                self.0.contains_many(items)
+            }
+
+            /// Scans the filter. Returns its fill, its number of items and its rate.
+            fn figures(&self, py: pyo3::Python<'_>) -> crate::figures::Figures {
+                self.0.figures(py)
+            }
+
+            /// Scans the filter. Returns an estimate of the number of distinct items.
+            fn approx_len(&self, py: pyo3::Python<'_>) -> u64 {
+                self.0.figures(py).items()
+            }
+
+            fn __sizeof__(&self) -> u64 {
+                size_of::<Self>() as u64 + tamis::Filter::size_in_bytes(&self.0.filter)
+            }
+
+            fn __traverse__(
+                &self,
+                visit: pyo3::gc::PyVisit<'_>,
+            ) -> Result<(), pyo3::gc::PyTraverseError> {
+                self.0.keys.traverse(&visit)
+            }
+        }
+    };
+}
+
+/// Defines the methods of a class `$name(Keyed<F>)` whose filter can be saved.
+macro_rules! saved {
+    ($name:ident) => {
+        #[pyo3::pymethods]
+        impl $name {
+            /// Saves the filter in a file, which is replaced at once when all is written.
+            #[pyo3(signature = (path, /))]
+            fn save(&self, py: pyo3::Python<'_>, path: std::path::PathBuf) -> pyo3::PyResult<()> {
+                self.0.save(py, &path)
+            }
+
+            /// Loads a filter from a file.
+            #[staticmethod]
+            #[pyo3(signature = (path, /, *, key=None))]
+            fn load(
+                py: pyo3::Python<'_>,
+                path: std::path::PathBuf,
+                key: Option<pyo3::Py<pyo3::PyAny>>,
+            ) -> pyo3::PyResult<Self> {
+                Keyed::load(py, &path, key).map(Self)
+            }
+
+            /// Returns the bytes of a file that holds the filter.
+            fn to_bytes<'py>(
+                &self,
+                py: pyo3::Python<'py>,
+            ) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::types::PyBytes>> {
+                self.0.to_bytes(py)
+            }
+
+            /// Returns the filter of which `to_bytes` returned these bytes.
+            #[staticmethod]
+            #[pyo3(signature = (data, /, key=None))]
+            fn from_bytes(
+                py: pyo3::Python<'_>,
+                data: pyo3::pybacked::PyBackedBytes,
+                key: Option<pyo3::Py<pyo3::PyAny>>,
+            ) -> pyo3::PyResult<Self> {
+                Keyed::from_bytes(py, &data, key).map(Self)
+            }
+
+            fn __reduce__<'py>(
+                &self,
+                py: pyo3::Python<'py>,
+            ) -> pyo3::PyResult<(
+                pyo3::Bound<'py, pyo3::PyAny>,
+                (pyo3::Bound<'py, pyo3::types::PyBytes>, Option<pyo3::Py<pyo3::PyAny>>),
+            )> {
+                use pyo3::types::PyAnyMethods;
+                let from_bytes = py.get_type::<Self>().getattr("from_bytes")?;
+                Ok((from_bytes, (self.0.to_bytes(py)?, self.0.keys.function(py))))
+            }
+        }
+    };
+}
+
+pub(crate) use {methods, saved};
