@@ -4,19 +4,25 @@ use pyo3::prelude::*;
 use tamis::OnceBloomFilter;
 use tamis::bloom::Builder;
 use tamis::hash::AnyStable;
+use tamis_bloom::raw;
 
-use crate::class::{Keyed, methods, saved};
+use crate::class::{Keyed, claims, queries, saves};
 use crate::errors::{of_build, of_union};
+use crate::fork;
 use crate::keys::{Count, hasher_of_seed};
 
-type Once = OnceBloomFilter<[u8], AnyStable>;
+/// The lines that are cleared at a time.
+const CLEARED: u64 = 1 << 14;
+
+pub(crate) type Once = OnceBloomFilter<[u8], AnyStable>;
 
 /// A set of items that takes a few bits per item.
 #[pyclass(frozen, module = "tamis")]
-pub(crate) struct BloomFilter(Keyed<Once>);
+pub(crate) struct BloomFilter(pub(crate) Keyed<Once>);
 
-methods!(BloomFilter);
-saved!(BloomFilter);
+queries!(BloomFilter);
+claims!(BloomFilter);
+saves!(BloomFilter);
 
 #[pymethods]
 impl BloomFilter {
@@ -36,7 +42,7 @@ impl BloomFilter {
         Ok(Self(Keyed::new(builder.build().map_err(of_build)?, key)))
     }
 
-    /// The number of items that the filter was built for.
+    /// The number of distinct items that the filter was built for.
     #[getter]
     fn capacity(&self) -> usize {
         self.0.filter.capacity()
@@ -51,8 +57,19 @@ impl BloomFilter {
     /// Returns a copy.
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
         let copy = Builder::from(&self.0.filter).build().map_err(of_build)?;
-        crate::fork::detach(py, || copy.union_with(&self.0.filter)).map_err(of_union)?;
+        fork::detach(py, || copy.union_with(&self.0.filter)).map_err(of_union)?;
         Ok(Self(Keyed::new(copy, self.0.keys.function(py))))
+    }
+
+    /// Removes all items.
+    fn clear(&self, py: Python<'_>) -> PyResult<()> {
+        let filter = &self.0.filter;
+        let lines = raw::lines(filter.geometry());
+        for start in (0..lines).step_by(CLEARED as usize) {
+            let end = lines.min(start + CLEARED);
+            fork::detach(py, || (start..end).for_each(|line| raw::clear_line(filter, line)));
+        }
+        Ok(())
     }
 
     fn __or__(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
@@ -62,7 +79,7 @@ impl BloomFilter {
     }
 
     fn __ior__(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
-        crate::fork::detach(py, || self.0.filter.union_with(&other.0.filter)).map_err(of_union)
+        fork::detach(py, || self.0.filter.union_with(&other.0.filter)).map_err(of_union)
     }
 
     fn __repr__(&self) -> String {

@@ -4,6 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList, PyString, PyTuple};
 
+use crate::arrow;
 use crate::column::Column;
 use crate::keys::Keys;
 
@@ -54,10 +55,13 @@ pub(crate) fn for_each(items: &Bound<'_, PyAny>, keys: &Keys, run: &mut Run<'_>)
         return of_objects(items.py(), tuple.iter().map(Ok), keys, run);
     }
     // The function of the user takes Python objects.
-    if keys.function.is_none()
-        && let Some(column) = Column::of(items)?
-    {
-        return column.hash(&keys.hasher, run);
+    if keys.function.is_none() {
+        if let Some(column) = Column::of(items)? {
+            return column.hash(&keys.hasher, run);
+        }
+        if let Some(column) = arrow::Column::of(items)? {
+            return column.hash(items.py(), &keys.hasher, run);
+        }
     }
     of_objects(items.py(), items.try_iter()?, keys, run)
 }

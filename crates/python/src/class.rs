@@ -1,21 +1,16 @@
 //! The methods that the classes of filters share.
 
+use std::path::Path;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
-use tamis::Filter;
-use tamis::formats::{self, Saved};
-use tamis::hash::AnyStable;
 
 use crate::bulk::{bools, for_each};
-use crate::errors::{Full, of_load, of_save};
+use crate::errors::{of_load, of_save};
 use crate::figures::Figures;
 use crate::fork;
 use crate::keys::Keys;
-
-/// A filter that Python code can use: its items are hashed by a hasher chosen at run time.
-pub(crate) trait Usable: Filter<Item = [u8], Hasher = AnyStable> + Sync {}
-
-impl<F: Filter<Item = [u8], Hasher = AnyStable> + Sync> Usable for F {}
+use crate::target::{Loaded, Stored, Target};
 
 /// A filter, and how its items are hashed.
 pub(crate) struct Keyed<F> {
@@ -23,7 +18,7 @@ pub(crate) struct Keyed<F> {
     pub(crate) keys: Keys,
 }
 
-impl<F: Usable> Keyed<F> {
+impl<F: Target> Keyed<F> {
     pub(crate) fn new(filter: F, function: Option<Py<PyAny>>) -> Self {
         let hasher = filter.hasher().clone();
         Self { filter, keys: Keys { hasher, function } }
@@ -31,73 +26,66 @@ impl<F: Usable> Keyed<F> {
 
     #[inline]
     pub(crate) fn add(&self, item: &Bound<'_, PyAny>) -> PyResult<bool> {
-        self.filter.try_insert_hash(self.keys.hash(item)?).map_err(|error| Full::new_err(error.to_string()))
+        self.filter.insert(self.keys.hash(item)?)
     }
 
     #[inline]
     pub(crate) fn contains(&self, item: &Bound<'_, PyAny>) -> PyResult<bool> {
-        Ok(self.filter.contains_hash(self.keys.hash(item)?))
-    }
-
-    /// Inserts items, and passes on which of them were new.
-    fn insert(&self, items: &Bound<'_, PyAny>, mut on_result: impl FnMut(bool) + Send) -> PyResult<()> {
-        for_each(items, &self.keys, &mut |hashes| {
-            let mut full = Ok(());
-            self.filter.try_insert_hashes(hashes.iter().copied(), |_, inserted| match inserted {
-                Ok(is_new) => on_result(is_new),
-                Err(error) => full = Err(Full::new_err(error.to_string())),
-            });
-            full
-        })
+        self.filter.contains(self.keys.hash(item)?)
     }
 
     pub(crate) fn update(&self, iterables: &Bound<'_, PyTuple>) -> PyResult<usize> {
         let mut new = 0;
+        let mut results = Vec::new();
         for items in iterables {
-            self.insert(&items, |is_new| new += usize::from(is_new))?;
+            for_each(&items, &self.keys, &mut |hashes| {
+                results.clear();
+                self.filter.insert_all(hashes, &mut results)?;
+                new += results.iter().map(|&is_new| usize::from(is_new)).sum::<usize>();
+                Ok(())
+            })?;
         }
         Ok(new)
     }
 
     pub(crate) fn add_many<'py>(&self, items: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let mut results = Vec::new();
-        self.insert(items, |is_new| results.push(u8::from(is_new)))?;
+        for_each(items, &self.keys, &mut |hashes| self.filter.insert_all(hashes, &mut results))?;
         bools(items.py(), &results)
     }
 
-    pub(crate) fn contains_many<'py>(&self, items: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn contains_many<'py>(
+        &self,
+        items: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let mut results = Vec::new();
-        for_each(items, &self.keys, &mut |hashes| {
-            self.filter.contains_hashes(hashes.iter().copied(), |_, hit| results.push(u8::from(hit)));
-            Ok(())
-        })?;
+        for_each(items, &self.keys, &mut |hashes| self.filter.contains_all(hashes, &mut results))?;
         bools(items.py(), &results)
     }
 
-    pub(crate) fn figures(&self, py: Python<'_>) -> Figures {
-        fork::detach(py, || self.filter.figures()).into()
+    pub(crate) fn figures(&self, py: Python<'_>) -> PyResult<Figures> {
+        fork::detach(py, || self.filter.figures()).map(Figures::from)
     }
 }
 
-impl<F: Usable + Saved> Keyed<F> {
-    pub(crate) fn save(&self, py: Python<'_>, path: &std::path::Path) -> PyResult<()> {
-        fork::detach(py, || formats::save(&self.filter, path)).map_err(of_save)
+impl<F: Stored> Keyed<F> {
+    pub(crate) fn save(&self, py: Python<'_>, path: &Path) -> PyResult<()> {
+        fork::detach(py, || self.filter.save(path)).map_err(of_save)
     }
 
     pub(crate) fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let mut bytes = Vec::new();
-        fork::detach(py, || formats::write(&self.filter, &mut bytes)).map_err(of_save)?;
+        let bytes = fork::detach(py, || self.filter.write()).map_err(of_save)?;
         Ok(PyBytes::new(py, &bytes))
     }
 }
 
-impl<F: Usable + Saved + Send> Keyed<F> {
+impl<F: Loaded> Keyed<F> {
     pub(crate) fn load(
         py: Python<'_>,
-        path: &std::path::Path,
+        path: &Path,
         function: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let filter = fork::detach(py, || formats::load(path)).map_err(of_load)?;
+        let filter = fork::detach(py, || F::load(path)).map_err(of_load)?;
         Ok(Self::new(filter, function))
     }
 
@@ -106,23 +94,16 @@ impl<F: Usable + Saved + Send> Keyed<F> {
         bytes: &[u8],
         function: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let filter = fork::detach(py, || formats::read(bytes)).map_err(of_load)?;
+        let filter = fork::detach(py, || F::read(bytes)).map_err(of_load)?;
         Ok(Self::new(filter, function))
     }
 }
 
-/// Defines the methods of a class `$name(Keyed<F>)` that all filters have.
-macro_rules! methods {
+/// Defines the methods that every class `$name(Keyed<_>)` has.
+macro_rules! queries {
     ($name:ident) => {
         #[pyo3::pymethods]
         impl $name {
-            /// Adds an item. Returns True if it is new. Of threads that add a new item at the same
-            /// time, exactly one gets True.
-            #[pyo3(signature = (item, /))]
-            fn add(&self, item: &pyo3::Bound<'_, pyo3::PyAny>) -> pyo3::PyResult<bool> {
-                self.0.add(item)
-            }
-
             fn __contains__(&self, item: &pyo3::Bound<'_, pyo3::PyAny>) -> pyo3::PyResult<bool> {
                 self.0.contains(item)
             }
@@ -136,15 +117,6 @@ macro_rules! methods {
                 self.0.update(iterables)
             }
 
-            /// Adds all items of an iterable. Returns a buffer of bools: which were new.
-            #[pyo3(signature = (items, /))]
-            fn add_many<'py>(
-                &self,
-                items: &pyo3::Bound<'py, pyo3::PyAny>,
-            ) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
-                self.0.add_many(items)
-            }
-
             /// Queries all items of an iterable. Returns a buffer of bools: which the filter may
             /// contain.
             #[pyo3(signature = (items, /))]
@@ -156,17 +128,17 @@ macro_rules! methods {
             }
 
             /// Scans the filter. Returns its fill, its number of items and its rate.
-            fn figures(&self, py: pyo3::Python<'_>) -> crate::figures::Figures {
+            fn figures(&self, py: pyo3::Python<'_>) -> pyo3::PyResult<crate::figures::Figures> {
                 self.0.figures(py)
             }
 
             /// Scans the filter. Returns an estimate of the number of distinct items.
-            fn approx_len(&self, py: pyo3::Python<'_>) -> u64 {
-                self.0.figures(py).items()
+            fn approx_len(&self, py: pyo3::Python<'_>) -> pyo3::PyResult<u64> {
+                self.0.figures(py).map(|figures| figures.items())
             }
 
             fn __sizeof__(&self) -> u64 {
-                size_of::<Self>() as u64 + tamis::Filter::size_in_bytes(&self.0.filter)
+                size_of::<Self>() as u64 + crate::target::Target::size_in_bytes(&self.0.filter)
             }
 
             fn __traverse__(
@@ -179,12 +151,35 @@ macro_rules! methods {
     };
 }
 
-/// Defines the methods of a class `$name(Keyed<F>)` whose filter can be saved.
-macro_rules! saved {
+/// Defines the methods of a class `$name(Keyed<_>)` in which an item is new or not.
+macro_rules! claims {
     ($name:ident) => {
         #[pyo3::pymethods]
         impl $name {
-            /// Saves the filter in a file, which is replaced at once when all is written.
+            /// Adds an item. Returns True if it is new.
+            #[pyo3(signature = (item, /))]
+            fn add(&self, item: &pyo3::Bound<'_, pyo3::PyAny>) -> pyo3::PyResult<bool> {
+                self.0.add(item)
+            }
+
+            /// Adds all items of an iterable. Returns a buffer of bools: which were new.
+            #[pyo3(signature = (items, /))]
+            fn add_many<'py>(
+                &self,
+                items: &pyo3::Bound<'py, pyo3::PyAny>,
+            ) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
+                self.0.add_many(items)
+            }
+        }
+    };
+}
+
+/// Defines the methods of a class `$name(Keyed<_>)` whose filter can be saved.
+macro_rules! saves {
+    ($name:ident) => {
+        #[pyo3::pymethods]
+        impl $name {
+            /// Saves the filter in a file. A file of that name is replaced when all is written.
             #[pyo3(signature = (path, /))]
             fn save(&self, py: pyo3::Python<'_>, path: std::path::PathBuf) -> pyo3::PyResult<()> {
                 self.0.save(py, &path)
@@ -235,4 +230,4 @@ macro_rules! saved {
     };
 }
 
-pub(crate) use {methods, saved};
+pub(crate) use {claims, queries, saves};

@@ -112,7 +112,9 @@ fn hash_chunk(
         (Items::Bytes, _) => {
             let mut block = Block::new();
             for bytes in bytes.chunks_exact(item_bytes) {
-                block.push(hasher.hash_bytes(bytes), run)?;
+                // As in the `bytes` that numpy makes of it.
+                let padding = bytes.iter().rev().take_while(|&&byte| byte == 0).count();
+                block.push(hasher.hash_bytes(&bytes[..item_bytes - padding]), run)?;
             }
             block.finish(run)
         }

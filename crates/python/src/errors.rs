@@ -3,7 +3,9 @@
 use pyo3::exceptions::{PyException, PyMemoryError, PyValueError};
 use pyo3::{PyErr, create_exception};
 use tamis::formats::{LoadError, SaveError};
+use tamis::formats::foreign::Error as ForeignError;
 use tamis::{BuildError, UnionError};
+use tamis_redis::Error as RemoteError;
 
 create_exception!(tamis, Full, PyException, "The filter is full: the item was not added.");
 create_exception!(
@@ -12,6 +14,8 @@ create_exception!(
     PyValueError,
     "The bytes are not a saved filter, or not one of the kind asked for."
 );
+
+create_exception!(tamis, RedisError, PyException, "The servers did not do what was asked for.");
 
 pub(crate) fn of_build(error: BuildError) -> PyErr {
     match error {
@@ -45,4 +49,25 @@ pub(crate) fn of_union(error: UnionError) -> PyErr {
         }
         _ => "the filters have different sizes; build both with the same capacity and rate",
     })
+}
+
+pub(crate) fn of_redis(error: RemoteError) -> PyErr {
+    match error {
+        RemoteError::Build(error) => of_build(error),
+        RemoteError::Alloc { .. } => PyMemoryError::new_err(error.to_string()),
+        RemoteError::Name
+        | RemoteError::Address { .. }
+        | RemoteError::Shards { .. }
+        | RemoteError::Span { .. }
+        | RemoteError::Parameters { .. } => PyValueError::new_err(error.to_string()),
+        _ => RedisError::new_err(error.to_string()),
+    }
+}
+
+pub(crate) fn of_foreign(error: ForeignError) -> PyErr {
+    match error {
+        ForeignError::Key { .. } | ForeignError::EmptyKey => PyValueError::new_err(error.to_string()),
+        ForeignError::Alloc { .. } => PyMemoryError::new_err(error.to_string()),
+        _ => FormatError::new_err(error.to_string()),
+    }
 }

@@ -1,0 +1,75 @@
+//! `CuckooFilter`: copies of items, which can be removed.
+
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use tamis::CuckooFilter as Multiset;
+use tamis::cuckoo::Builder;
+use tamis::hash::AnyStable;
+
+use crate::class::{Keyed, queries, saves};
+use crate::errors::of_build;
+use crate::keys::{Count, hasher_of_seed};
+
+/// A multiset of items, from which items can be removed.
+#[pyclass(frozen, module = "tamis")]
+pub(crate) struct CuckooFilter(pub(crate) Keyed<Multiset<[u8], AnyStable>>);
+
+queries!(CuckooFilter);
+saves!(CuckooFilter);
+
+#[pymethods]
+impl CuckooFilter {
+    #[new]
+    #[pyo3(
+        signature = (capacity, rate=0.01, *, max_capacity=None, seed=None, key=None),
+        text_signature = "(capacity, rate=0.01, *, max_capacity=None, seed=0, key=None)"
+    )]
+    fn new(
+        capacity: Count,
+        rate: f64,
+        max_capacity: Option<Count>,
+        seed: Option<&Bound<'_, PyAny>>,
+        key: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let builder = Builder::<Multiset<[u8], AnyStable>>::new(hasher_of_seed(seed)?);
+        let mut builder = builder.capacity(capacity.0).false_positive_rate(rate);
+        if let Some(Count(items)) = max_capacity {
+            builder = builder.max_capacity(items);
+        }
+        Ok(Self(Keyed::new(builder.build().map_err(of_build)?, key)))
+    }
+
+    /// The number of copies that the filter was built for.
+    #[getter]
+    fn capacity(&self) -> usize {
+        self.0.filter.capacity()
+    }
+
+    /// Adds a copy of an item. Raises `tamis.Full` if there is no room.
+    #[pyo3(signature = (item, /))]
+    fn add(&self, item: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.0.add(item).map(|_| ())
+    }
+
+    /// Removes a copy of an item. Returns whether there was one. Remove only what was added.
+    #[pyo3(signature = (item, /))]
+    fn discard(&self, item: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.0.filter.by_hash().remove(self.0.keys.hash(item)?))
+    }
+
+    /// Removes a copy of an item. Raises KeyError if there is none. Remove only what was added.
+    #[pyo3(signature = (item, /))]
+    fn remove(&self, item: &Bound<'_, PyAny>) -> PyResult<()> {
+        if self.discard(item)? { Ok(()) } else { Err(PyKeyError::new_err(item.clone().unbind())) }
+    }
+
+    /// Returns the number of copies of an item, at least: of other items, some may be counted.
+    #[pyo3(signature = (item, /))]
+    fn count(&self, item: &Bound<'_, PyAny>) -> PyResult<u32> {
+        Ok(self.0.filter.by_hash().count(self.0.keys.hash(item)?))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("CuckooFilter(capacity={})", self.capacity())
+    }
+}
