@@ -11,9 +11,9 @@ use arrow_schema::{ArrowError, DataType};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
-use tamis::hash::AnyStable;
+use tamis::hash::{AnyStable, StableHasher};
 
-use crate::bulk::{Block, Run};
+use crate::bulk::{Block, Run, with_hasher};
 use crate::keys::{hash_i64, hash_i128};
 use crate::{fork, unchecked};
 
@@ -74,21 +74,17 @@ fn hash_rows(py: Python<'_>, array: &ArrayRef, hasher: &AnyStable, run: &mut Run
     }
     for start in (0..array.len()).step_by(ROWS) {
         let rows = array.slice(start, ROWS.min(array.len() - start));
-        fork::detach(py, || hash_array(&rows, hasher, run))?;
+        fork::detach(py, || with_hasher!(hasher, hasher => hash_array(&rows, hasher, run)))?;
         py.check_signals()?;
     }
     Ok(())
 }
 
-fn hash_array(array: &ArrayRef, hasher: &AnyStable, run: &mut Run<'_>) -> PyResult<()> {
+fn hash_array(array: &ArrayRef, hasher: &impl StableHasher, run: &mut Run<'_>) -> PyResult<()> {
     /// Hashes the values of an array.
     macro_rules! values {
         ($values:expr, $value:ident => $hash:expr) => {{
-            let mut block = Block::new();
-            for $value in $values {
-                block.push($hash, run)?;
-            }
-            block.finish(run)
+            Block::new().extend($values.into_iter(), |$value| $hash, run)
         }};
     }
     macro_rules! numbers {

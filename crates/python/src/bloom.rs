@@ -16,7 +16,34 @@ const CLEARED: u64 = 1 << 14;
 
 pub(crate) type Once = OnceBloomFilter<[u8], AnyStable>;
 
-/// A set of items that takes a few bits per item.
+/// A set of items that takes a few bits per item: 12 at a rate of 1 %, 41 at 1e-6.
+///
+/// `in` returns True for every item that was added, and with the probability `rate` for one that
+/// was not, as long as at most `capacity` distinct items are in the filter. More raise the rate.
+/// Any number of threads may use a filter at once.
+///
+/// An item is a str, as its UTF-8; bytes; or an int from -2**127 to 2**127 - 1. With `key`, an item
+/// is any object, and the function returns one of these for it. A bool is the int of its value, and
+/// so is an object with `__index__`, as numpy's integers. A str and the bytes of its UTF-8 are the
+/// same item, and so are an int and the bytes of its encoding: little-endian, in 8 bytes from
+/// -2**63 to 2**63 - 1, in 16 beyond. Python's `hash()` is not used.
+///
+/// `seed` selects the hash function: filters with different seeds have different false positives.
+/// If somebody may choose items to harm you, use `seed="random"`: the filter then has a secret key.
+///
+/// There is no `len()`, since the number of items is not known: see `approx_len`.
+///
+/// >>> import tamis
+/// >>> seen = tamis.BloomFilter(1_000_000, rate=1e-6)
+/// >>> seen.add("https://example.org/")
+/// True
+/// >>> seen.add("https://example.org/")
+/// False
+/// >>> "https://example.org/" in seen
+/// True
+/// >>> pages = tamis.BloomFilter(1000, key=lambda page: page["url"])
+/// >>> pages.add({"url": "https://example.org/", "size": 7})
+/// True
 #[pyclass(frozen, module = "tamis")]
 pub(crate) struct BloomFilter(pub(crate) Keyed<Once>);
 
@@ -54,14 +81,25 @@ impl BloomFilter {
         self.0.filter.geometry().false_positive_rate_at(self.0.filter.capacity())
     }
 
-    /// Returns a copy.
+    /// Return a copy.
+    ///
+    /// >>> import tamis
+    /// >>> seen = tamis.BloomFilter(1000)
+    /// >>> copy = seen.copy()
+    /// >>> copy.add("a"), "a" in seen
+    /// (True, False)
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
         let copy = Builder::from(&self.0.filter).build().map_err(of_build)?;
         fork::detach(py, || copy.union_with(&self.0.filter)).map_err(of_union)?;
         Ok(Self(Keyed::new(copy, self.0.keys.function(py))))
     }
 
-    /// Removes all items.
+    /// Remove all items. An item that another thread adds meanwhile is removed or not.
+    ///
+    /// >>> import tamis
+    /// >>> seen = tamis.BloomFilter(1000)
+    /// >>> seen.add("a"), seen.clear(), seen.add("a")
+    /// (True, None, True)
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
         let filter = &self.0.filter;
         let lines = raw::lines(filter.geometry());

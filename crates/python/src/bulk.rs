@@ -22,10 +22,22 @@ impl Block {
         Self(Vec::with_capacity(BLOCK))
     }
 
+    /// Hashes items, and runs each block.
     #[inline]
-    pub(crate) fn push(&mut self, hash: u64, run: &mut Run<'_>) -> PyResult<()> {
-        self.0.push(hash);
-        if self.0.len() == BLOCK { self.finish(run) } else { Ok(()) }
+    pub(crate) fn extend<T>(
+        &mut self,
+        mut items: impl Iterator<Item = T>,
+        hash: impl Fn(T) -> u64,
+        run: &mut Run<'_>,
+    ) -> PyResult<()> {
+        loop {
+            self.0.extend(items.by_ref().take(BLOCK).map(&hash));
+            let is_last = self.0.len() < BLOCK;
+            self.finish(run)?;
+            if is_last {
+                return Ok(());
+            }
+        }
     }
 
     /// Runs what is left.
@@ -35,6 +47,26 @@ impl Block {
         result
     }
 }
+
+/// Evaluates an expression with the hasher, of a concrete type if it is the usual one: that takes no
+/// branch per item.
+macro_rules! with_hasher {
+    ($any:expr, $hasher:ident => $run:expr) => {{
+        let any: &tamis::hash::AnyStable = $any;
+        match tamis::hash::Rapid::from_key(any.algorithm(), any.key()) {
+            Some(rapid) => {
+                let $hasher = &rapid;
+                $run
+            }
+            None => {
+                let $hasher = any;
+                $run
+            }
+        }
+    }};
+}
+
+pub(crate) use with_hasher;
 
 /// Hashes all items of an iterable, and calls `run` for each block of hashes, in order. If an item
 /// is no key, or the iterator fails, `run` has been called for the items before it.

@@ -108,7 +108,19 @@ macro_rules! queries {
                 self.0.contains(item)
             }
 
-            /// Adds all items of the iterables. Returns how many were new.
+            /// Add all items of the iterables. Return how many were new.
+            ///
+            /// An iterable is a list, a generator or any other; an array of numpy or another buffer
+            /// of integers or of bytes of one length; or a column of Arrow (pyarrow, polars, DuckDB,
+            /// pandas). Arrays and columns are read without the interpreter lock. If an item is no
+            /// key, those before it have been added.
+            ///
+            /// >>> import tamis
+            /// >>> seen = tamis.BloomFilter(1000, 1e-9)
+            /// >>> seen.update(["a", "b"], (n * n for n in range(10)))
+            /// 12
+            /// >>> seen.update([0, 1, 2, 3])
+            /// 2
             #[pyo3(signature = (*iterables))]
             fn update(
                 &self,
@@ -117,8 +129,16 @@ macro_rules! queries {
                 self.0.update(iterables)
             }
 
-            /// Queries all items of an iterable. Returns a buffer of bools: which the filter may
-            /// contain.
+            /// Query all items of an iterable. Return a buffer of bools, one per item.
+            ///
+            /// `numpy.asarray` makes an array of it without a copy.
+            ///
+            /// >>> import tamis
+            /// >>> seen = tamis.BloomFilter(1000, 1e-9)
+            /// >>> seen.add("a")
+            /// True
+            /// >>> seen.contains_many(["a", "b"]).tolist()
+            /// [True, False]
             #[pyo3(signature = (items, /))]
             fn contains_many<'py>(
                 &self,
@@ -127,12 +147,25 @@ macro_rules! queries {
                 self.0.contains_many(items)
             }
 
-            /// Scans the filter. Returns its fill, its number of items and its rate.
+            /// Scan the filter. Return its number of items, its fill and its rate.
+            ///
+            /// >>> import tamis
+            /// >>> seen = tamis.BloomFilter(1000)
+            /// >>> seen.update(range(1000)) > 980
+            /// True
+            /// >>> seen.figures().rate < 0.012
+            /// True
             fn figures(&self, py: pyo3::Python<'_>) -> pyo3::PyResult<crate::figures::Figures> {
                 self.0.figures(py)
             }
 
-            /// Scans the filter. Returns an estimate of the number of distinct items.
+            /// Scan the filter. Return an estimate of the number of items in it.
+            ///
+            /// >>> import tamis
+            /// >>> seen = tamis.BloomFilter(1000)
+            /// >>> new = seen.update(range(1000))
+            /// >>> 900 < seen.approx_len() < 1100
+            /// True
             fn approx_len(&self, py: pyo3::Python<'_>) -> pyo3::PyResult<u64> {
                 self.0.figures(py).map(|figures| figures.items())
             }
@@ -156,13 +189,28 @@ macro_rules! claims {
     ($name:ident) => {
         #[pyo3::pymethods]
         impl $name {
-            /// Adds an item. Returns True if it is new.
+            /// Add an item. Return True if it is new.
+            ///
+            /// Of any number of threads that add a new item at the same time, exactly one gets
+            /// True. An item that is a false positive is not new.
+            ///
+            /// >>> import tamis
+            /// >>> seen = tamis.BloomFilter(1000)
+            /// >>> seen.add("a"), seen.add("a")
+            /// (True, False)
             #[pyo3(signature = (item, /))]
             fn add(&self, item: &pyo3::Bound<'_, pyo3::PyAny>) -> pyo3::PyResult<bool> {
                 self.0.add(item)
             }
 
-            /// Adds all items of an iterable. Returns a buffer of bools: which were new.
+            /// Add all items of an iterable. Return a buffer of bools: which were new.
+            ///
+            /// `numpy.asarray` makes an array of it without a copy. Otherwise as `update`.
+            ///
+            /// >>> import tamis
+            /// >>> seen = tamis.BloomFilter(1000, 1e-9)
+            /// >>> seen.add_many(["a", "b", "a"]).tolist()
+            /// [True, True, False]
             #[pyo3(signature = (items, /))]
             fn add_many<'py>(
                 &self,
@@ -179,13 +227,33 @@ macro_rules! saves {
     ($name:ident) => {
         #[pyo3::pymethods]
         impl $name {
-            /// Saves the filter in a file. A file of that name is replaced when all is written.
+            /// Save the filter in a file. A file of that name is replaced when all is written.
+            ///
+            /// Other threads may add items meanwhile.
+            ///
+            /// >>> import tamis, tempfile, os
+            /// >>> seen = tamis.BloomFilter(1000)
+            /// >>> path = os.path.join(tempfile.mkdtemp(), "seen.tamis")
+            /// >>> seen.save(path)
+            /// >>> tamis.open(path)
+            /// BloomFilter(capacity=1000, rate=9.153e-3)
             #[pyo3(signature = (path, /))]
             fn save(&self, py: pyo3::Python<'_>, path: std::path::PathBuf) -> pyo3::PyResult<()> {
                 self.0.save(py, &path)
             }
 
-            /// Loads a filter from a file.
+            /// Load a filter of this class from a file. `tamis.open` loads one of any class.
+            ///
+            /// `key` is the function that was given to the filter: a file has none.
+            ///
+            /// >>> import tamis, tempfile, os
+            /// >>> path = os.path.join(tempfile.mkdtemp(), "seen.tamis")
+            /// >>> seen = tamis.BloomFilter(1000)
+            /// >>> seen.add("a")
+            /// True
+            /// >>> seen.save(path)
+            /// >>> "a" in tamis.BloomFilter.load(path)
+            /// True
             #[staticmethod]
             #[pyo3(signature = (path, /, *, key=None))]
             fn load(
@@ -196,7 +264,11 @@ macro_rules! saves {
                 Keyed::load(py, &path, key).map(Self)
             }
 
-            /// Returns the bytes of a file that holds the filter.
+            /// Return the bytes of a file that holds the filter.
+            ///
+            /// >>> import tamis
+            /// >>> len(tamis.BloomFilter(1000).to_bytes())
+            /// 6144
             fn to_bytes<'py>(
                 &self,
                 py: pyo3::Python<'py>,
@@ -204,7 +276,14 @@ macro_rules! saves {
                 self.0.to_bytes(py)
             }
 
-            /// Returns the filter of which `to_bytes` returned these bytes.
+            /// Return the filter of which `to_bytes` returned these bytes.
+            ///
+            /// >>> import tamis
+            /// >>> tamis.BloomFilter.from_bytes(tamis.BloomFilter(1000).to_bytes())
+            /// BloomFilter(capacity=1000, rate=9.153e-3)
+            /// >>> tamis.BloomFilter.from_bytes(b"something else")
+            /// Traceback (most recent call last):
+            /// tamis.FormatError: the file does not begin with the bytes of a filter of Tamis
             #[staticmethod]
             #[pyo3(signature = (data, /, key=None))]
             fn from_bytes(

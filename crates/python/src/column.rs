@@ -5,9 +5,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyMemoryView, PySlice};
-use tamis::hash::AnyStable;
+use tamis::hash::{AnyStable, StableHasher};
 
-use crate::bulk::{Block, Run};
+use crate::bulk::{Block, Run, with_hasher};
 use crate::fork;
 use crate::keys::{hash_i64, hash_i128};
 
@@ -70,7 +70,9 @@ impl<'py> Column<'py> {
             let bytes = self.view.get_item(slice)?.call_method0("tobytes")?;
             let bytes: PyBackedBytes = bytes.extract()?;
             let (items, item_bytes, swapped) = (self.items, self.item_bytes, self.swapped);
-            fork::detach(py, || hash_chunk(&bytes, items, item_bytes, swapped, hasher, run))?;
+            fork::detach(py, || {
+                with_hasher!(hasher, hasher => hash_chunk(&bytes, items, item_bytes, swapped, hasher, run))
+            })?;
             py.check_signals()?;
         }
         Ok(())
@@ -88,17 +90,22 @@ fn hash_chunk(
     items: Items,
     item_bytes: usize,
     swapped: bool,
-    hasher: &AnyStable,
+    hasher: &impl StableHasher,
     run: &mut Run<'_>,
 ) -> PyResult<()> {
+    let mut block = Block::new();
     /// Hashes numbers of one type.
     macro_rules! numbers {
-        ($type:ty, $hash:ident) => {
-            in_blocks(bytes, run, |bytes: &[u8; size_of::<$type>()]| {
-                let number = <$type>::from_ne_bytes(*bytes);
-                $hash(hasher, if swapped { number.swap_bytes() } else { number }.into())
-            })
-        };
+        ($type:ty, $hash:ident) => {{
+            let (items, _) = bytes.as_chunks();
+            let number = |bytes: &[u8; _]| <$type>::from_ne_bytes(*bytes);
+            if swapped {
+                let hash = |bytes| $hash(hasher, number(bytes).swap_bytes().into());
+                block.extend(items.iter(), hash, run)
+            } else {
+                block.extend(items.iter(), |bytes| $hash(hasher, number(bytes).into()), run)
+            }
+        }};
     }
     match (items, item_bytes) {
         (Items::Signed, 1) => numbers!(i8, hash_i64),
@@ -110,28 +117,13 @@ fn hash_chunk(
         (Items::Unsigned, 4) => numbers!(u32, hash_i64),
         (Items::Unsigned, 8) => numbers!(u64, hash_i128),
         (Items::Bytes, _) => {
-            let mut block = Block::new();
-            for bytes in bytes.chunks_exact(item_bytes) {
+            let hash = |bytes: &[u8]| {
                 // As in the `bytes` that numpy makes of it.
                 let padding = bytes.iter().rev().take_while(|&&byte| byte == 0).count();
-                block.push(hasher.hash_bytes(&bytes[..item_bytes - padding]), run)?;
-            }
-            block.finish(run)
+                hasher.hash_bytes(&bytes[..item_bytes - padding])
+            };
+            block.extend(bytes.chunks_exact(item_bytes), hash, run)
         }
         _ => Err(PyValueError::new_err("the buffer has integers of an unknown size")),
     }
-}
-
-/// Hashes items of `N` bytes.
-fn in_blocks<const N: usize>(
-    bytes: &[u8],
-    run: &mut Run<'_>,
-    hash: impl Fn(&[u8; N]) -> u64,
-) -> PyResult<()> {
-    let (items, _) = bytes.as_chunks::<N>();
-    let mut block = Block::new();
-    for item in items {
-        block.push(hash(item), run)?;
-    }
-    block.finish(run)
 }

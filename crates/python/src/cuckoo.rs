@@ -11,6 +11,25 @@ use crate::errors::of_build;
 use crate::keys::{Count, hasher_of_seed};
 
 /// A multiset of items, from which items can be removed.
+///
+/// Each `add` adds a copy. If there is no room for one, it raises `tamis.Full`, and the filter stays
+/// as it was. With `max_capacity` the filter grows up to that number of copies.
+///
+/// Remove only what you have added, once per copy: the removal of another item removes one that
+/// looks like it, which is then not found.
+///
+/// >>> import tamis
+/// >>> open_jobs = tamis.CuckooFilter(1000, 1e-6)
+/// >>> open_jobs.add("job 1")
+/// >>> open_jobs.add("job 1")
+/// >>> open_jobs.count("job 1")
+/// 2
+/// >>> open_jobs.remove("job 1")
+/// >>> open_jobs.discard("job 1"), open_jobs.discard("job 1")
+/// (True, False)
+/// >>> open_jobs.remove("job 1")
+/// Traceback (most recent call last):
+/// KeyError: 'job 1'
 #[pyclass(frozen, module = "tamis")]
 pub(crate) struct CuckooFilter(pub(crate) Keyed<Multiset<[u8], AnyStable>>);
 
@@ -45,25 +64,25 @@ impl CuckooFilter {
         self.0.filter.capacity()
     }
 
-    /// Adds a copy of an item. Raises `tamis.Full` if there is no room.
+    /// Add a copy of an item. Raise `tamis.Full` if there is no room.
     #[pyo3(signature = (item, /))]
     fn add(&self, item: &Bound<'_, PyAny>) -> PyResult<()> {
         self.0.add(item).map(|_| ())
     }
 
-    /// Removes a copy of an item. Returns whether there was one. Remove only what was added.
+    /// Remove a copy of an item. Return whether there was one. Remove only what was added.
     #[pyo3(signature = (item, /))]
     fn discard(&self, item: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(self.0.filter.by_hash().remove(self.0.keys.hash(item)?))
     }
 
-    /// Removes a copy of an item. Raises KeyError if there is none. Remove only what was added.
+    /// Remove a copy of an item. Raise KeyError if there is none. Remove only what was added.
     #[pyo3(signature = (item, /))]
     fn remove(&self, item: &Bound<'_, PyAny>) -> PyResult<()> {
         if self.discard(item)? { Ok(()) } else { Err(PyKeyError::new_err(item.clone().unbind())) }
     }
 
-    /// Returns the number of copies of an item, at least: of other items, some may be counted.
+    /// Return the number of copies of an item. It may count copies of items that look like it.
     #[pyo3(signature = (item, /))]
     fn count(&self, item: &Bound<'_, PyAny>) -> PyResult<u32> {
         Ok(self.0.filter.by_hash().count(self.0.keys.hash(item)?))

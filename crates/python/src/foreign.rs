@@ -59,7 +59,7 @@ impl ForeignFilter {
         }
     }
 
-    /// Queries all items of an iterable. Returns a buffer of bools.
+    /// Query all items of an iterable. Return a buffer of bools, one per item.
     #[pyo3(signature = (items, /))]
     fn contains_many<'py>(&self, items: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         if items.is_instance_of::<PyString>() || items.is_instance_of::<PyBytes>() {
@@ -88,12 +88,12 @@ impl ForeignFilter {
         Ok(numbers)
     }
 
-    /// Scans the filter. Returns its false-positive rate.
+    /// Scan the filter. Return its false-positive rate.
     fn rate(&self, py: Python<'_>) -> f64 {
         fork::detach(py, || self.filter.false_positive_rate())
     }
 
-    /// Returns the bytes that the other system reads.
+    /// Return the bytes that the other system reads.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.filter.to_bytes())
     }
@@ -111,7 +111,18 @@ impl ForeignFilter {
     }
 }
 
-/// Reads a filter that another system wrote, from a file or from bytes.
+/// Read a filter that another system wrote, from a file or from bytes.
+///
+/// `format` is one of `tamis.foreign.formats`, or the part of it before the colon. `column` names a
+/// column of a Parquet file. An item is what the system was given: a str, bytes or an int of 64
+/// bits, or what the function `key` returns for it. For rbloom an int is the hash, so `key` is the
+/// hash function that was given to `Bloom`; a str or bytes is hashed by SHA-256, as rbloom's page
+/// shows it, without pickling. Note that `add` of pybloom_live returns the opposite of `add` here.
+///
+/// >>> from tamis import foreign
+/// >>> foreign.read(b"something else", "guava")
+/// Traceback (most recent call last):
+/// tamis.FormatError: it ends after 14 bytes, and 1701670752 are needed
 #[pyfunction]
 #[pyo3(signature = (source, format, /, *, column=None, key=None))]
 pub(crate) fn read_foreign(

@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyOSError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyString};
-use tamis::hash::{AnyStable, Rapid, SipHash13};
+use tamis::hash::{AnyStable, Rapid, SipHash13, StableHasher};
 
 /// How a filter hashes its items: the function that the user gave, then the hasher.
 pub(crate) struct Keys {
@@ -90,13 +90,13 @@ fn hash_large(hasher: &AnyStable, number: &Bound<'_, PyInt>) -> PyResult<u64> {
 
 /// The hash of a number that fits in 64 bits: Rust's `i64` has the same.
 #[inline]
-pub(crate) fn hash_i64(hasher: &AnyStable, number: i64) -> u64 {
+pub(crate) fn hash_i64(hasher: &impl StableHasher, number: i64) -> u64 {
     hasher.hash_bytes(&number.to_le_bytes())
 }
 
 /// The hash of any number: that of an `i64` if it is one, else Rust's `i128` has the same.
 #[inline]
-pub(crate) fn hash_i128(hasher: &AnyStable, number: i128) -> u64 {
+pub(crate) fn hash_i128(hasher: &impl StableHasher, number: i128) -> u64 {
     match i64::try_from(number) {
         Ok(number) => hash_i64(hasher, number),
         Err(_) => hasher.hash_bytes(&number.to_le_bytes()),

@@ -7,6 +7,7 @@ use tamis::hash::Rapid;
 use tamis::{BuildError, CuckooFilter, OnceBloomFilter, cuckoo};
 
 use crate::keys::Count;
+use crate::shared::LOWEST_RATE;
 
 /// The generations of a rotating filter, and the one that is being cleared.
 const GENERATIONS: u64 = 8;
@@ -28,7 +29,11 @@ impl Plan {
     }
 }
 
-/// Returns what each class takes, or None if it cannot have the rate. Allocates nothing.
+/// Return what each class takes, or None if it cannot have the rate. Allocate nothing.
+///
+/// >>> import tamis
+/// >>> tamis.plan(1_000_000, 1e-6)["BloomFilter"]
+/// Plan(bits_per_item=40.82, size_in_bytes=5102912)
 #[pyfunction]
 #[pyo3(signature = (capacity, rate=0.01))]
 pub(crate) fn plan<'py>(py: Python<'py>, capacity: Count, rate: f64) -> PyResult<Bound<'py, PyDict>> {
@@ -38,6 +43,10 @@ pub(crate) fn plan<'py>(py: Python<'py>, capacity: Count, rate: f64) -> PyResult
     let once = Builder::<Once>::new(hasher.clone()).capacity(items).false_positive_rate(rate);
     let cuckoo = cuckoo::Builder::<CuckooFilter<[u8], Rapid>>::new(hasher.clone());
     let rotating = RotatingBuilder::<[u8], _>::new(hasher).capacity(items).false_positive_rate(rate);
+    let shared = match once.clone().words(1).geometry() {
+        Ok(_) if rate < LOWEST_RATE => Err(BuildError::RateTooLow { rate, lowest: LOWEST_RATE }),
+        sizes => sizes.map(|sizes| sizes.size_in_bytes()),
+    };
     let sizes: [(&str, Result<u64, BuildError>); 4] = [
         ("BloomFilter", once.geometry().map(|sizes| sizes.size_in_bytes())),
         (
@@ -49,7 +58,7 @@ pub(crate) fn plan<'py>(py: Python<'py>, capacity: Count, rate: f64) -> PyResult
                 .map(|sizes| sizes.size_in_bytes()),
         ),
         ("RotatingBloomFilter", rotating.geometry().map(|sizes| GENERATIONS * sizes.size_in_bytes())),
-        ("SharedBloomFilter", once.words(1).geometry().map(|sizes| sizes.size_in_bytes())),
+        ("SharedBloomFilter", shared),
     ];
     let plans = PyDict::new(py);
     for (class, size) in sizes {

@@ -114,6 +114,16 @@ impl Target for Server {
 }
 
 /// A set of items in Redis or Valkey that any number of machines use at once.
+///
+/// The URL ends in the name of the filter: `redis://user:password@host:6379/0#name`, `rediss://` with
+/// encryption, or `unix:///path#name`. With a `capacity` the filter is created if it does not exist;
+/// without one it must exist. It grows, unless `grows=False`. With a `window` it forgets items after
+/// that number of seconds.
+///
+/// Of all clients that add a new item, exactly one gets True. Each call takes a round trip, without
+/// the interpreter lock, and raises `tamis.RedisError` after `deadline` seconds (30 by default);
+/// `update` and the other bulk methods send 4,096 items at a time. If the reply to an `add` is
+/// lost, nobody may get True for the item.
 #[pyclass(frozen, module = "tamis")]
 pub(crate) struct RedisBloomFilter(Keyed<Server>);
 
@@ -188,7 +198,7 @@ impl RedisBloomFilter {
         Ok(self.0.filter.filter(py)?.window().map(|span| span.as_secs_f64()))
     }
 
-    /// Deletes the filter of a URL from its servers.
+    /// Delete the filter of a URL from its servers.
     #[staticmethod]
     #[pyo3(signature = (url, /, *, deadline=None))]
     fn destroy(py: Python<'_>, url: &str, deadline: Option<f64>) -> PyResult<()> {
@@ -202,7 +212,7 @@ impl RedisBloomFilter {
         Ok((open, (url, *deadline, self.0.keys.function(py))))
     }
 
-    /// Opens a filter that exists: what unpickling calls.
+    /// Open a filter that exists: what unpickling calls.
     #[staticmethod]
     fn _open(
         py: Python<'_>,

@@ -12,7 +12,16 @@ use crate::class::{Keyed, claims, queries, saves};
 use crate::errors::of_build;
 use crate::keys::{Count, hasher_of_seed};
 
-/// The items of a window: the last `capacity` items, or those of the last `span` seconds.
+/// The items of a window: the last `capacity` distinct items, or those of the last `span` seconds.
+///
+/// An item for which `add` returned True is found for the whole window, and is forgotten at most a
+/// sixth of the window later. A repeat does not make it stay longer: see `add_or_refresh`. With a
+/// span, `capacity` is the number of distinct items of a span.
+///
+/// >>> import tamis
+/// >>> recent = tamis.RotatingBloomFilter(1000, span=3600.0)
+/// >>> recent.add("event 1"), recent.add("event 1")
+/// (True, False)
 #[pyclass(frozen, module = "tamis")]
 pub(crate) struct RotatingBloomFilter(pub(crate) Keyed<Rotating<[u8], AnyStable>>);
 
@@ -48,13 +57,13 @@ impl RotatingBloomFilter {
         self.0.filter.capacity()
     }
 
-    /// Adds an item, or makes it stay for the whole window from now on. Returns True if it is new.
+    /// Add an item, or make it stay for the whole window from now on. Return True if it is new.
     #[pyo3(signature = (item, /))]
     fn add_or_refresh(&self, item: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(self.0.filter.by_hash().insert_or_refresh(self.0.keys.hash(item)?))
     }
 
-    /// Removes all items.
+    /// Remove all items.
     fn clear(&self, py: Python<'_>) {
         crate::fork::detach(py, || self.0.filter.clear());
     }

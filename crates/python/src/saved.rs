@@ -142,7 +142,16 @@ impl SavedFilter {
     }
 }
 
-/// Opens any saved filter: the class of the result follows from the file.
+/// Open any saved filter: the class of the result follows from the file.
+///
+/// A live file is opened as a `SharedBloomFilter`, and a filter of another system as a
+/// `ForeignFilter`.
+///
+/// >>> import tamis, tempfile, os
+/// >>> path = os.path.join(tempfile.mkdtemp(), "jobs.tamis")
+/// >>> tamis.CuckooFilter(1000).save(path)
+/// >>> tamis.open(path)
+/// CuckooFilter(capacity=1000)
 #[pyfunction]
 #[pyo3(signature = (path, /, *, key=None))]
 pub(crate) fn open(

@@ -11,7 +11,16 @@ use crate::keys::{Count, hasher_of_seed};
 
 type OnceScalable = OnceScalableBloomFilter<[u8], AnyStable>;
 
-/// A set of items that takes a few bits per item, and grows.
+/// A set of items that takes a few bits per item, and grows while threads use it.
+///
+/// `capacity` is a hint. The false-positive rate stays below `rate` however many items are added; it
+/// takes 1.0 to 1.7 times the bits of a `BloomFilter`, and more just after it has grown. With
+/// `max_capacity`, the whole rate is spent on that number of items.
+///
+/// >>> import tamis
+/// >>> seen = tamis.ScalableBloomFilter(1000, 1e-6)
+/// >>> seen.update(range(100_000))
+/// 100000
 #[pyclass(frozen, module = "tamis")]
 pub(crate) struct ScalableBloomFilter(pub(crate) Keyed<OnceScalable>);
 

@@ -20,7 +20,7 @@ use crate::target::{Stored, Target};
 use crate::{fork, unchecked};
 
 /// The lowest rate: below, a filter with one word per item takes several times the memory.
-const LOWEST_RATE: f64 = 1e-5;
+pub(crate) const LOWEST_RATE: f64 = 1e-5;
 
 /// The filter in its file.
 pub(crate) struct Mapped {
@@ -83,6 +83,24 @@ impl Target for Mapped {
 type Arguments<'a> = (&'a Path, Option<Py<PyAny>>);
 
 /// A set of items in a file that any number of processes use at once.
+///
+/// Of all threads and processes that add a new item, exactly one gets True, also if others are
+/// killed. The processes must share the memory of one machine. A pickle has the path, so a filter
+/// can be passed to `multiprocessing`, however it starts its processes.
+///
+/// The first process creates the file; others open it, with the same arguments or with the path
+/// alone. Nobody may make the file shorter: that kills the processes that use it.
+///
+/// All bits of an item are in one word, so that a killed process leaves no lock. This takes more
+/// `bits` than a `BloomFilter` below 1 %, and rates below 1e-5 are refused.
+///
+/// >>> import tamis, tempfile, os
+/// >>> path = os.path.join(tempfile.mkdtemp(), "seen.tamis")
+/// >>> seen = tamis.SharedBloomFilter(path, 1000, 0.001)
+/// >>> seen.add("a")
+/// True
+/// >>> tamis.SharedBloomFilter(path).add("a")
+/// False
 #[pyclass(frozen, module = "tamis")]
 pub(crate) struct SharedBloomFilter(Keyed<Mapped>);
 
@@ -165,13 +183,13 @@ impl SharedBloomFilter {
         self.0.filter.filter.geometry().bits()
     }
 
-    /// Saves the filter in another file, which `BloomFilter.load` reads.
+    /// Save the filter in another file, which `BloomFilter.load` reads.
     #[pyo3(signature = (path, /))]
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         fork::detach(py, || Stored::save(&*self.0.filter.filter, &path)).map_err(of_save)
     }
 
-    /// Waits until all changes are on the disk. Only a crash of the system needs it.
+    /// Wait until all changes are on the disk. Only a crash of the system needs it.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         Ok(py.detach(|| self.0.filter.filter.flush())?)
     }
@@ -184,7 +202,7 @@ impl SharedBloomFilter {
         Ok((open, (self.path(), self.0.keys.function(py))))
     }
 
-    /// Opens the file of a filter: what unpickling calls.
+    /// Open the file of a filter: what unpickling calls.
     #[staticmethod]
     fn _open(path: PathBuf, key: Option<Py<PyAny>>) -> PyResult<Self> {
         Ok(Self(Keyed::new(Mapped::open(path)?, key)))

@@ -50,6 +50,13 @@ pub(crate) trait Loaded: Stored + Sized {
     fn read(bytes: &[u8]) -> Result<Self, LoadError>;
 }
 
+/// Appends zeros, and returns them.
+fn appended(results: &mut Vec<u8>, count: usize) -> &mut [u8] {
+    let start = results.len();
+    results.resize(start + count, 0);
+    &mut results[start..]
+}
+
 /// Implements the traits for filters in memory.
 macro_rules! in_memory {
     ($($name:ident)*) => {$(
@@ -70,20 +77,20 @@ macro_rules! in_memory {
 
             fn insert_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
                 let mut first = Ok(());
-                self.try_insert_hashes(hashes.iter().copied(), |_, inserted| match inserted {
-                    Ok(is_new) => results.push(is_new.into()),
-                    Err(error) => {
-                        results.push(0);
-                        if first.is_ok() {
-                            first = Err(Full::new_err(error.to_string()));
-                        }
-                    }
+                let results = appended(results, hashes.len());
+                self.try_insert_hashes(hashes.iter().copied(), |number, inserted| match inserted {
+                    Ok(is_new) => results[number] = is_new.into(),
+                    Err(error) if first.is_ok() => first = Err(Full::new_err(error.to_string())),
+                    Err(_) => {}
                 });
                 first
             }
 
             fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
-                self.contains_hashes(hashes.iter().copied(), |_, hit| results.push(hit.into()));
+                let results = appended(results, hashes.len());
+                self.contains_hashes(hashes.iter().copied(), |number, hit| {
+                    results[number] = hit.into();
+                });
                 Ok(())
             }
 
