@@ -102,6 +102,9 @@ impl<F: Loaded> Keyed<F> {
 /// Defines the methods that every class `$name(Keyed<_>)` has.
 macro_rules! queries {
     ($name:ident) => {
+        // Python allocates its objects at multiples of 16 bytes. A filter that needs more is boxed.
+        const _: () = assert!(align_of::<$name>() <= 16);
+
         #[pyo3::pymethods]
         impl $name {
             fn __contains__(&self, item: &pyo3::Bound<'_, pyo3::PyAny>) -> pyo3::PyResult<bool> {
