@@ -80,11 +80,7 @@ impl<F: Stored> Keyed<F> {
 }
 
 impl<F: Loaded> Keyed<F> {
-    pub(crate) fn load(
-        py: Python<'_>,
-        path: &Path,
-        function: Option<Py<PyAny>>,
-    ) -> PyResult<Self> {
+    pub(crate) fn load(py: Python<'_>, path: &Path, function: Option<Py<PyAny>>) -> PyResult<Self> {
         let filter = fork::detach(py, || F::load(path)).map_err(of_load)?;
         Ok(Self::new(filter, function))
     }
@@ -286,7 +282,7 @@ macro_rules! saves {
             /// BloomFilter(capacity=1000, rate=9.153e-3)
             /// >>> tamis.BloomFilter.from_bytes(b"something else")
             /// Traceback (most recent call last):
-            /// tamis.FormatError: the file does not begin with the bytes of a filter of Tamis
+            /// tamis.FormatError: this is not a file of Tamis: it starts with 73 6f 6d 65 74 68 69 6e
             #[staticmethod]
             #[pyo3(signature = (data, /, key=None))]
             fn from_bytes(
