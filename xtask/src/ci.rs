@@ -11,7 +11,7 @@ use xshell::Shell;
 use self::Check::{Alone, Always, Beside, IfPossible};
 use crate::result::Outcome;
 use crate::{
-    Result, bench, deny, features, lint, no_std, package, readme, redis, semver, test, tidy,
+    Result, bench, deny, features, lint, no_std, package, python, readme, redis, semver, test, tidy,
 };
 
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -60,6 +60,7 @@ const STEPS: &[Step] = &[
     ("test: programs", Alone(package::run_tests)),
     ("test: examples", Always(package::run_examples)),
     ("redis --valkey", IfPossible(redis::valkey::run_if_possible)),
+    ("python", IfPossible(python::run_if_possible)),
     ("bench --gate", IfPossible(bench::gate_if_possible)),
     ("readme", Always(readme::run)),
 ];

@@ -16,6 +16,7 @@ mod outside;
 mod package;
 mod peers;
 mod programs;
+mod python;
 mod readme;
 mod redis;
 mod release;
@@ -76,6 +77,9 @@ enum Command {
         #[arg(long)]
         valkey: bool,
     },
+    /// Build the Python package, install it into a virtual environment, and run its tests (needs
+    /// Python 3.11 or later; installs what the tests need from PyPI)
+    Python,
     /// Link and run a program without std
     NoStd,
     /// Run every example of the documentation and three programs in a user's crate
@@ -156,6 +160,7 @@ fn run(command: Command) -> Result {
         Command::Features => features::run(&sh),
         Command::Redis { valkey: false } => redis::run(&sh).map(|_| ()),
         Command::Redis { valkey: true } => redis::valkey::run(&sh),
+        Command::Python => python::run(&sh),
         Command::NoStd => no_std::run(&sh),
         Command::Outside => outside::run(&sh),
         Command::Package => package::run(&sh),

@@ -69,6 +69,9 @@ pub trait Writer: Sized {
         if Self::LOCKED && index == 0 { !LOCK } else { u64::MAX }
     }
 
+    /// Clears the bits of a line while other threads may insert into it.
+    fn clear_line(bits: &Bits<Self>, line: u64);
+
     /// Sets the bits of the pattern without a check beforehand; returns whether one was missing.
     fn write(bits: &Bits<Self>, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool;
 }
@@ -79,6 +82,14 @@ pub enum Free {}
 
 impl Writer for Free {
     const LOCKED: bool = false;
+
+    fn clear_line(bits: &Bits<Self>, line: u64) {
+        for word in &bits.line(line).words {
+            // ORDERING: Relaxed: one store per word, before or after each `fetch_or` of it. What an
+            // insert returns comes from the value that its `fetch_or` replaced.
+            word.store(0, Ordering::Relaxed);
+        }
+    }
 
     #[inline(always)]
     fn write(bits: &Bits<Self>, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
@@ -97,6 +108,17 @@ pub enum Locked {}
 
 impl Writer for Locked {
     const LOCKED: bool = true;
+
+    fn clear_line(bits: &Bits<Self>, line: u64) {
+        let line = bits.line(line);
+        // ORDERING: Acquire and Release, as in `write_if`: all words change between two inserts.
+        _ = line.words[0].lock(LOCK, Ordering::Acquire);
+        for word in &line.words[1..] {
+            // ORDERING: Relaxed, as in `write_if`: the Release below publishes the store.
+            word.store(0, Ordering::Relaxed);
+        }
+        line.words[0].unlock(0, Ordering::Release);
+    }
 
     #[inline(always)]
     fn write(bits: &Bits<Self>, line: u64, pattern: impl Iterator<Item = (usize, u64)>) -> bool {
@@ -346,6 +368,12 @@ impl<W: Writer> Bits<W> {
             }
         }
         Ok(copy)
+    }
+
+    /// Clears the bits of a line while other threads may insert into it: an insert takes effect
+    /// before that or after it.
+    pub(crate) fn clear_line(&self, line: u64) {
+        W::clear_line(self, line);
     }
 
     /// Clears all bits.

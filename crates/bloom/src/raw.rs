@@ -47,6 +47,7 @@ use crate::array::Array;
 use crate::bits::LOCK;
 use crate::filter::{Buildable, sealed};
 use crate::geometry::{Geometry, Kind};
+use crate::once::OnceBloomFilter;
 pub use crate::rotating::raw::{
     Rotation, RotationError, read_rotating_line, rotating_from_lines, rotating_lines, rotation,
     try_rotating_snapshot,
@@ -222,6 +223,32 @@ pub fn union_line<F: Buildable>(filter: &F, line: u64, words: [u64; LINE_WORDS])
     }
 }
 
+/// Clears a line of a once filter while other threads use the filter.
+///
+/// An insert that races with it takes effect before or after: of concurrent inserts of an item,
+/// exactly one returns `true` before the line is cleared, and one after it.
+///
+/// # Panics
+///
+/// If the line is out of bounds.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_bloom as tamis;
+/// use tamis::OnceBloomFilter;
+/// use tamis_bloom::raw;
+///
+/// let filter = OnceBloomFilter::<str>::with_capacity(1000)?;
+/// filter.insert("a");
+/// (0..raw::lines(filter.geometry())).for_each(|line| raw::clear_line(&filter, line));
+/// assert!(filter.insert("a"));
+/// # Ok::<(), tamis::BuildError>(())
+/// ```
+pub fn clear_line<T: ?Sized, S>(filter: &OnceBloomFilter<T, S>, line: u64) {
+    filter.shared.array.clear_line(line);
+}
+
 /// Makes a filter of lines that were filled before. A capacity of 0 counts as 1.
 ///
 /// It does not read the lines: a bit that is not among [`item_bits`] makes answers wrong, or makes
@@ -252,10 +279,25 @@ mod tests {
     use tamis_hash::{HashItem, Rapid};
 
     use super::*;
-    use crate::{BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter};
+    use crate::{BlockedBloomFilter, BloomFilter, CountingBloomFilter};
 
     /// The bits that items can set are exactly those that a union with all of them sets, and those
     /// that an overfilled filter has.
+    #[test]
+    fn clearing_all_lines_makes_all_items_new() {
+        for words in [1, 4] {
+            let builder =
+                OnceBloomFilter::<u64>::builder().bits(100_000).probes(words).words(words);
+            let filter = builder.build().unwrap();
+            filter.insert_many_with(0..1000, |_, _| {});
+            let lines = lines(filter.geometry());
+            (0..lines).for_each(|line| clear_line(&filter, line));
+            assert!((0..lines).all(|line| read_line(&filter, line) == [0; LINE_WORDS]));
+            // No lock is left set: the inserts return.
+            assert!(filter.insert(&1) && !filter.insert(&1));
+        }
+    }
+
     #[test]
     fn item_bits_are_those_that_items_set() {
         fn check<F>(geometry: Geometry, insert: impl Fn(&F, u64))

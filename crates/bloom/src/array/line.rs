@@ -244,6 +244,13 @@ impl<W: Writer> InLine<W> {
 }
 
 /// What growing filters with one winner need.
+impl<W: Writer> InLine<W> {
+    /// Clears the bits of a line while other threads may insert into it.
+    pub(crate) fn clear_line(&self, line: u64) {
+        self.bits.clear_line(line);
+    }
+}
+
 impl InLine<Locked> {
     /// As [`insert`](Array::insert), if `may` returns `true` under the lock of the line; otherwise
     /// changes nothing, and returns `None`. Does not look for the item without the lock.

@@ -31,6 +31,13 @@ macro_rules! either {
     };
 }
 
+impl OnceArray {
+    /// Clears the bits of a line while other threads may insert into it.
+    pub(crate) fn clear_line(&self, line: u64) {
+        either!(self, array => array.clear_line(line));
+    }
+}
+
 impl Array for OnceArray {
     const KIND: Kind = Kind::Line { once: true };
 

@@ -19,6 +19,7 @@ mod parquet;
 mod parquet_crate;
 mod parquet_file;
 mod pybloom_live;
+mod python;
 mod rbloom;
 mod redisbloom;
 mod registry;

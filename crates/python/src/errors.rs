@@ -1,0 +1,75 @@
+//! The exceptions, and which error of the library becomes which of them.
+
+use pyo3::exceptions::{PyException, PyMemoryError, PyValueError};
+use pyo3::{PyErr, create_exception};
+use tamis::formats::foreign::Error as ForeignError;
+use tamis::formats::{LoadError, SaveError};
+use tamis::{BuildError, UnionError};
+use tamis_redis::Error as RemoteError;
+
+create_exception!(tamis, Full, PyException, "The filter is full: the item was not added.");
+create_exception!(
+    tamis,
+    FormatError,
+    PyValueError,
+    "The bytes are not a saved filter, or not one of the kind asked for."
+);
+
+create_exception!(tamis, RedisError, PyException, "The servers did not do what was asked for.");
+
+pub(crate) fn of_build(error: BuildError) -> PyErr {
+    match error {
+        BuildError::Alloc { .. } => PyMemoryError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
+pub(crate) fn of_load(error: LoadError) -> PyErr {
+    match error {
+        LoadError::Io(error) => error.into(),
+        LoadError::Alloc { .. } => PyMemoryError::new_err(error.to_string()),
+        _ => FormatError::new_err(error.to_string()),
+    }
+}
+
+pub(crate) fn of_save(error: SaveError) -> PyErr {
+    match error {
+        SaveError::Io(error) => error.into(),
+        SaveError::Existing(error) => of_load(error),
+        SaveError::Alloc { .. } => PyMemoryError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
+pub(crate) fn of_union(error: UnionError) -> PyErr {
+    PyValueError::new_err(match error {
+        UnionError::Hash => {
+            "the filters have different seeds; build both with the same `seed=` (with \
+             `seed=\"random\"`, only a copy has the same)"
+        }
+        _ => "the filters have different sizes; build both with the same capacity and rate",
+    })
+}
+
+pub(crate) fn of_redis(error: RemoteError) -> PyErr {
+    match error {
+        RemoteError::Build(error) => of_build(error),
+        RemoteError::Alloc { .. } => PyMemoryError::new_err(error.to_string()),
+        RemoteError::Name
+        | RemoteError::Address { .. }
+        | RemoteError::Shards { .. }
+        | RemoteError::Span { .. }
+        | RemoteError::Parameters { .. } => PyValueError::new_err(error.to_string()),
+        _ => RedisError::new_err(error.to_string()),
+    }
+}
+
+pub(crate) fn of_foreign(error: ForeignError) -> PyErr {
+    match error {
+        ForeignError::Key { .. } | ForeignError::EmptyKey => {
+            PyValueError::new_err(error.to_string())
+        }
+        ForeignError::Alloc { .. } => PyMemoryError::new_err(error.to_string()),
+        _ => FormatError::new_err(error.to_string()),
+    }
+}

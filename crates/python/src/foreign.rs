@@ -1,0 +1,156 @@
+//! `foreign.read`: filters that other systems wrote, with their own hash of a key.
+
+use std::any::Any;
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyInt, PyString};
+use tamis::formats::foreign::{self, AnyFilter, Format, Key, RbloomFilter};
+
+use crate::bulk::bools;
+use crate::errors::of_foreign;
+use crate::fork;
+
+/// A filter that another system wrote.
+#[pyclass(frozen, module = "tamis")]
+pub(crate) struct ForeignFilter {
+    filter: AnyFilter,
+    function: Option<Py<PyAny>>,
+}
+
+impl ForeignFilter {
+    pub(crate) fn new(filter: AnyFilter, function: Option<Py<PyAny>>) -> Self {
+        Self { filter, function }
+    }
+
+    /// Queries what the function of the user returned, or the item.
+    fn contains_key(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let found = if let Ok(text) = key.cast::<PyString>() {
+            self.filter.contains(Key::Text(text.to_str()?))
+        } else if let Ok(bytes) = key.cast::<PyBytes>() {
+            self.filter.contains(Key::Bytes(bytes.as_bytes()))
+        } else if let Ok(number) = key.cast::<PyInt>() {
+            let any: &dyn Any = &*self.filter;
+            // The program that wrote it had a hash function of its own.
+            if let Some(rbloom) = any.downcast_ref::<RbloomFilter>() {
+                return Ok(rbloom.contains_hash(number.extract().map_err(out_of_range)?));
+            }
+            self.filter.contains(Key::I64(number.extract().map_err(out_of_range)?))
+        } else {
+            let name = key.get_type().name()?;
+            return Err(PyTypeError::new_err(format!(
+                "an item must be str, bytes or int, not {name}"
+            )));
+        };
+        found.map_err(of_foreign)
+    }
+}
+
+fn out_of_range(_: PyErr) -> PyErr {
+    PyValueError::new_err("the filter has no ints of this size")
+}
+
+#[pymethods]
+impl ForeignFilter {
+    fn __contains__(&self, item: &Bound<'_, PyAny>) -> PyResult<bool> {
+        match &self.function {
+            None => self.contains_key(item),
+            Some(function) => self.contains_key(&function.bind(item.py()).call1((item,))?),
+        }
+    }
+
+    /// Query all items of an iterable. Return a buffer of bools, one per item.
+    #[pyo3(signature = (items, /))]
+    fn contains_many<'py>(&self, items: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if items.is_instance_of::<PyString>() || items.is_instance_of::<PyBytes>() {
+            return Err(PyTypeError::new_err("it is one item, and an iterable of items is needed"));
+        }
+        let mut results = Vec::new();
+        for item in items.try_iter()? {
+            results.push(u8::from(self.__contains__(&item?)?));
+        }
+        bools(items.py(), &results)
+    }
+
+    /// The name of the format.
+    #[getter]
+    fn format(&self) -> &'static str {
+        self.filter.format().name()
+    }
+
+    /// The numbers that the system stores, each with its name.
+    #[getter]
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let numbers = PyDict::new(py);
+        for (name, number) in self.filter.parameters() {
+            numbers.set_item(name, number)?;
+        }
+        Ok(numbers)
+    }
+
+    /// Scan the filter. Return its false-positive rate.
+    fn rate(&self, py: Python<'_>) -> f64 {
+        fork::detach(py, || self.filter.false_positive_rate())
+    }
+
+    /// Return the bytes that the other system reads.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.filter.to_bytes())
+    }
+
+    fn __sizeof__(&self) -> u64 {
+        size_of::<Self>() as u64 + self.filter.encoded_len()
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.function)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("ForeignFilter(format={:?})", self.format())
+    }
+}
+
+/// Read a filter that another system wrote, from a file or from bytes.
+///
+/// `format` is one of `tamis.foreign.formats`, or the part of it before the colon. `column` names a
+/// column of a Parquet file. An item is what the system was given: a str, bytes or an int of 64
+/// bits, or what the function `key` returns for it. For rbloom an int is the hash, so `key` is the
+/// hash function that was given to `Bloom`; a str or bytes is hashed by SHA-256, as rbloom's page
+/// shows it, without pickling. Note that `add` of pybloom_live returns the opposite of `add` here.
+///
+/// >>> from tamis import foreign
+/// >>> foreign.read(b"something else", "guava")
+/// Traceback (most recent call last):
+/// tamis.FormatError: it ends after 14 bytes, and 1701670752 are needed
+#[pyfunction]
+#[pyo3(signature = (source, format, /, *, column=None, key=None))]
+pub(crate) fn read_foreign(
+    source: &Bound<'_, PyAny>,
+    format: &str,
+    column: Option<String>,
+    key: Option<Py<PyAny>>,
+) -> PyResult<ForeignFilter> {
+    let formats = Format::named(format).ok_or_else(|| {
+        let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        PyValueError::new_err(format!("unknown format {format:?}; known are {}", names.join(", ")))
+    })?;
+    let py = source.py();
+    let read = |bytes: &[u8]| foreign::read(formats, bytes, column.as_deref()).map_err(of_foreign);
+    let filter = match source.cast::<PyBytes>() {
+        Ok(bytes) => read(bytes.as_bytes())?,
+        Err(_) => {
+            let path: PathBuf = source.extract()?;
+            fork::detach(py, || read(&std::fs::read(path)?))?
+        }
+    };
+    Ok(ForeignFilter::new(filter, key))
+}
+
+/// The names of the formats that `read_foreign` knows.
+#[pyfunction]
+pub(crate) fn foreign_formats() -> Vec<&'static str> {
+    Format::ALL.iter().map(|format| format.name()).collect()
+}

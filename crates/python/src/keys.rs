@@ -1,0 +1,142 @@
+//! From a Python object to the 64-bit hash of its key.
+
+use pyo3::exceptions::{PyOSError, PyOverflowError, PyTypeError, PyValueError};
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyInt, PyString};
+use tamis::hash::{AnyStable, Rapid, SipHash13, StableHasher};
+
+/// How a filter hashes its items: the function that the user gave, then the hasher.
+pub(crate) struct Keys {
+    pub(crate) hasher: AnyStable,
+    pub(crate) function: Option<Py<PyAny>>,
+}
+
+impl Keys {
+    /// Hashes an item: a `str` as its UTF-8, `bytes` as they are, an `int` as its little-endian
+    /// bytes; what the function returns for it, if there is one.
+    #[inline]
+    pub(crate) fn hash(&self, item: &Bound<'_, PyAny>) -> PyResult<u64> {
+        match &self.function {
+            None => hash_key(&self.hasher, item),
+            Some(function) => hash_key(&self.hasher, &function.bind(item.py()).call1((item,))?),
+        }
+    }
+
+    pub(crate) fn function(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.function.as_ref().map(|function| function.clone_ref(py))
+    }
+
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.function)
+    }
+}
+
+#[inline]
+fn hash_key(hasher: &AnyStable, key: &Bound<'_, PyAny>) -> PyResult<u64> {
+    // The exact types first: one comparison of pointers each.
+    if let Ok(text) = key.cast_exact::<PyString>() {
+        Ok(hasher.hash_bytes(text.to_str()?.as_bytes()))
+    } else if let Ok(number) = key.cast_exact::<PyInt>() {
+        hash_number(hasher, number)
+    } else if let Ok(bytes) = key.cast_exact::<PyBytes>() {
+        Ok(hasher.hash_bytes(bytes.as_bytes()))
+    } else {
+        hash_other(hasher, key)
+    }
+}
+
+/// Hashes a key of a subclass, or one that has `__index__`.
+#[cold]
+fn hash_other(hasher: &AnyStable, key: &Bound<'_, PyAny>) -> PyResult<u64> {
+    if let Ok(text) = key.cast::<PyString>() {
+        return Ok(hasher.hash_bytes(text.to_str()?.as_bytes()));
+    }
+    if let Ok(bytes) = key.cast::<PyBytes>() {
+        return Ok(hasher.hash_bytes(bytes.as_bytes()));
+    }
+    if let Ok(number) = key.cast::<PyInt>() {
+        return hash_number(hasher, number);
+    }
+    if key.hasattr("__index__")? {
+        let number = key.call_method0("__index__")?;
+        return hash_number(hasher, number.cast::<PyInt>()?);
+    }
+    let name = key.get_type().name()?;
+    Err(PyTypeError::new_err(format!(
+        "an item must be str, bytes or int, not {name}; give the filter a function, as \
+         `key=lambda item: ...`, that returns one of them"
+    )))
+}
+
+#[inline]
+fn hash_number(hasher: &AnyStable, number: &Bound<'_, PyInt>) -> PyResult<u64> {
+    match number.extract::<i64>() {
+        Ok(number) => Ok(hash_i64(hasher, number)),
+        Err(_) => hash_large(hasher, number),
+    }
+}
+
+#[cold]
+fn hash_large(hasher: &AnyStable, number: &Bound<'_, PyInt>) -> PyResult<u64> {
+    match number.extract::<i128>() {
+        Ok(number) => Ok(hash_i128(hasher, number)),
+        Err(error) if error.is_instance_of::<PyOverflowError>(number.py()) => {
+            Err(PyValueError::new_err(
+                "an int must be at least -2**127 and less than 2**127; larger ones can be str",
+            ))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The hash of a number that fits in 64 bits: Rust's `i64` has the same.
+#[inline]
+pub(crate) fn hash_i64(hasher: &impl StableHasher, number: i64) -> u64 {
+    hasher.hash_bytes(&number.to_le_bytes())
+}
+
+/// The hash of any number: that of an `i64` if it is one, else Rust's `i128` has the same.
+#[inline]
+pub(crate) fn hash_i128(hasher: &impl StableHasher, number: i128) -> u64 {
+    match i64::try_from(number) {
+        Ok(number) => hash_i64(hasher, number),
+        Err(_) => hasher.hash_bytes(&number.to_le_bytes()),
+    }
+}
+
+/// Returns the hasher of the argument `seed`: a number, or "random".
+pub(crate) fn hasher_of_seed(seed: Option<&Bound<'_, PyAny>>) -> PyResult<AnyStable> {
+    let Some(seed) = seed else { return Ok(Rapid::with_seed(0).into()) };
+    if let Ok(text) = seed.cast::<PyString>() {
+        if text.to_str()? != "random" {
+            return Err(bad_seed());
+        }
+        let mut key = [0; 16];
+        getrandom::fill(&mut key).map_err(|error| PyOSError::new_err(error.to_string()))?;
+        return Ok(SipHash13::with_key(key).into());
+    }
+    let seed = seed.extract::<u64>().map_err(|_| bad_seed())?;
+    Ok(Rapid::with_seed(seed).into())
+}
+
+fn bad_seed() -> PyErr {
+    PyValueError::new_err("seed must be an int from 0 to 2**64 - 1, or \"random\"")
+}
+
+/// A number of items, as an argument.
+pub(crate) struct Count(pub(crate) usize);
+
+impl<'py> FromPyObject<'_, 'py> for Count {
+    type Error = PyErr;
+
+    fn extract(number: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match number.extract::<usize>() {
+            Ok(number) => Ok(Self(number)),
+            Err(error) if error.is_instance_of::<PyOverflowError>(number.py()) => Err(
+                PyValueError::new_err("a number of items must be at least 0 and less than 2**64"),
+            ),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! `ScalableBloomFilter`: the once filter that grows.
+
+use pyo3::prelude::*;
+use tamis::OnceScalableBloomFilter;
+use tamis::bloom::ScalableBuilder;
+use tamis::hash::AnyStable;
+
+use crate::class::{Keyed, claims, queries, saves};
+use crate::errors::of_build;
+use crate::keys::{Count, hasher_of_seed};
+
+type OnceScalable = OnceScalableBloomFilter<[u8], AnyStable>;
+
+/// A set of items that takes a few bits per item, and grows while threads use it.
+///
+/// `capacity` is a hint. The false-positive rate stays below `rate` however many items are added;
+/// it takes 1.0 to 1.7 times the bits of a `BloomFilter`, and more just after it has grown. With
+/// `max_capacity`, the whole rate is spent on that number of items.
+///
+/// >>> import tamis
+/// >>> seen = tamis.ScalableBloomFilter(1000, 1e-6)
+/// >>> seen.update(range(100_000))
+/// 100000
+#[pyclass(frozen, module = "tamis")]
+pub(crate) struct ScalableBloomFilter(pub(crate) Keyed<Box<OnceScalable>>);
+
+queries!(ScalableBloomFilter);
+claims!(ScalableBloomFilter);
+saves!(ScalableBloomFilter);
+
+#[pymethods]
+impl ScalableBloomFilter {
+    #[new]
+    #[pyo3(
+        signature = (capacity=Count(65536), rate=0.01, *, max_capacity=None, seed=None, key=None),
+        text_signature = "(capacity=65536, rate=0.01, *, max_capacity=None, seed=0, key=None)"
+    )]
+    fn new(
+        capacity: Count,
+        rate: f64,
+        max_capacity: Option<Count>,
+        seed: Option<&Bound<'_, PyAny>>,
+        key: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let builder = ScalableBuilder::<OnceScalable>::new(hasher_of_seed(seed)?);
+        let mut builder = builder.capacity(capacity.0).false_positive_rate(rate);
+        if let Some(Count(items)) = max_capacity {
+            builder = builder.max_capacity(items);
+        }
+        Ok(Self(Keyed::new(Box::new(builder.build().map_err(of_build)?), key)))
+    }
+
+    /// The number of distinct items that the filter holds before it grows again.
+    #[getter]
+    fn capacity(&self) -> usize {
+        self.0.filter.capacity()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("ScalableBloomFilter(capacity={})", self.capacity())
+    }
+}

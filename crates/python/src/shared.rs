@@ -1,0 +1,223 @@
+//! `SharedBloomFilter`: a filter in a file that processes share.
+
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use tamis::Figures;
+use tamis::bloom::Builder;
+use tamis::formats::{Live, Options, Parts, SaveError};
+use tamis::hash::{AnyStable, ItemHasher};
+
+use crate::bloom::Once;
+use crate::class::{Keyed, claims, queries};
+use crate::errors::{of_build, of_load, of_save};
+use crate::keys::{Count, hasher_of_seed};
+use crate::target::{Stored, Target};
+use crate::{fork, unchecked};
+
+/// The lowest rate: below, a filter with one word per item takes several times the memory.
+pub(crate) const LOWEST_RATE: f64 = 1e-5;
+
+/// The filter in its file.
+pub(crate) struct Mapped {
+    filter: Live<Once>,
+    path: PathBuf,
+}
+
+impl Mapped {
+    fn open(path: PathBuf) -> PyResult<Self> {
+        let file = OpenOptions::new().read(true).write(true).open(&path)?;
+        let filter = Live::open(unchecked::map_file(file)).map_err(of_load)?;
+        Ok(Self { filter, path })
+    }
+
+    /// Opens the file, or creates it, whichever of several processes is first.
+    fn open_or_create(path: PathBuf, parts: &Parts<AnyStable>) -> PyResult<Self> {
+        if !path.exists() {
+            match Live::<Once>::create_file(&path, parts, &Options::new()) {
+                Err(SaveError::Io(error)) if error.kind() == ErrorKind::AlreadyExists => {}
+                created => _ = created.map_err(of_save)?,
+            }
+        }
+        Self::open(path)
+    }
+}
+
+impl Target for Mapped {
+    fn hasher(&self) -> &AnyStable {
+        self.filter.hasher()
+    }
+
+    #[inline]
+    fn insert(&self, hash: u64) -> PyResult<bool> {
+        Target::insert(&*self.filter, hash)
+    }
+
+    #[inline]
+    fn contains(&self, hash: u64) -> PyResult<bool> {
+        Target::contains(&*self.filter, hash)
+    }
+
+    fn insert_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
+        self.filter.insert_all(hashes, results)
+    }
+
+    fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
+        self.filter.contains_all(hashes, results)
+    }
+
+    fn figures(&self) -> PyResult<Figures> {
+        Target::figures(&*self.filter)
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        Target::size_in_bytes(&*self.filter)
+    }
+}
+
+/// The arguments of `_open`.
+type Arguments<'a> = (&'a Path, Option<Py<PyAny>>);
+
+/// A set of items in a file that any number of processes use at once.
+///
+/// Of all threads and processes that add a new item, exactly one gets True, also if others are
+/// killed. The processes must share the memory of one machine. A pickle has the path, so a filter
+/// can be passed to `multiprocessing`, however it starts its processes.
+///
+/// The first process creates the file; others open it, with the same arguments or with the path
+/// alone. Nobody may make the file shorter: that kills the processes that use it.
+///
+/// All bits of an item are in one word, so that a killed process leaves no lock. This takes more
+/// `bits` than a `BloomFilter` below 1 %, and rates below 1e-5 are refused.
+///
+/// >>> import tamis, tempfile, os
+/// >>> path = os.path.join(tempfile.mkdtemp(), "seen.tamis")
+/// >>> seen = tamis.SharedBloomFilter(path, 1000, 0.001)
+/// >>> seen.add("a")
+/// True
+/// >>> tamis.SharedBloomFilter(path).add("a")
+/// False
+#[pyclass(frozen, module = "tamis")]
+pub(crate) struct SharedBloomFilter(Keyed<Mapped>);
+
+queries!(SharedBloomFilter);
+claims!(SharedBloomFilter);
+
+#[pymethods]
+impl SharedBloomFilter {
+    #[new]
+    #[pyo3(
+        signature = (path, capacity=None, rate=None, *, seed=None, key=None),
+        text_signature = "(path, capacity=None, rate=None, *, seed=0, key=None)"
+    )]
+    fn new(
+        path: PathBuf,
+        capacity: Option<Count>,
+        rate: Option<f64>,
+        seed: Option<&Bound<'_, PyAny>>,
+        key: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        // Another process of another directory may open it.
+        let path = std::path::absolute(path)?;
+        let Some(Count(capacity)) = capacity else {
+            if rate.is_some() || seed.is_some() {
+                return Err(PyValueError::new_err("rate and seed need a capacity"));
+            }
+            return Ok(Self(Keyed::new(Mapped::open(path)?, key)));
+        };
+        let rate = rate.unwrap_or(0.01);
+        if rate < LOWEST_RATE {
+            return Err(PyValueError::new_err(format!(
+                "the rate of a shared filter must be at least {LOWEST_RATE:e}: all bits of an item \
+                 are in one word, which takes too much memory below"
+            )));
+        }
+        let hasher = hasher_of_seed(seed)?;
+        let builder = Builder::<Once>::new(hasher.clone());
+        let builder = builder.capacity(capacity).false_positive_rate(rate).words(1);
+        let geometry = builder.geometry().map_err(of_build)?;
+        let parts = Parts { geometry, capacity: capacity.max(1), hasher };
+        let filter = Mapped::open_or_create(path, &parts)?;
+        if filter.filter.geometry() != geometry {
+            return Err(PyValueError::new_err(
+                "the file has a filter of another size: open it with its capacity and rate, or with \
+                 none",
+            ));
+        }
+        // With a random seed, the file has the seed of the process that made it.
+        let is_random = seed.is_some_and(|seed| seed.is_instance_of::<PyString>());
+        if !is_random && filter.filter.hasher().hash_probe() != parts.hasher.hash_probe() {
+            return Err(PyValueError::new_err(
+                "the file has a filter of another seed: open it with its `seed=`",
+            ));
+        }
+        Ok(Self(Keyed::new(filter, key)))
+    }
+
+    /// The path of the file.
+    #[getter]
+    fn path(&self) -> &Path {
+        &self.0.filter.path
+    }
+
+    /// The number of distinct items that the filter was built for.
+    #[getter]
+    fn capacity(&self) -> usize {
+        self.0.filter.filter.capacity()
+    }
+
+    /// The false-positive rate once `capacity` items are in the filter.
+    #[getter]
+    fn rate(&self) -> f64 {
+        let filter = &self.0.filter.filter;
+        filter.geometry().false_positive_rate_at(filter.capacity())
+    }
+
+    /// The number of bits of the filter.
+    #[getter]
+    fn bits(&self) -> u64 {
+        self.0.filter.filter.geometry().bits()
+    }
+
+    /// Save the filter in another file, which `BloomFilter.load` reads.
+    #[pyo3(signature = (path, /))]
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        fork::detach(py, || Stored::save(&*self.0.filter.filter, &path)).map_err(of_save)
+    }
+
+    /// Wait until all changes are on the disk. Only a crash of the system needs it.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        Ok(py.detach(|| self.0.filter.filter.flush())?)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Arguments<'_>)> {
+        let open = py.get_type::<Self>().getattr("_open")?;
+        Ok((open, (self.path(), self.0.keys.function(py))))
+    }
+
+    /// Open the file of a filter: what unpickling calls.
+    #[staticmethod]
+    fn _open(path: PathBuf, key: Option<Py<PyAny>>) -> PyResult<Self> {
+        Ok(Self(Keyed::new(Mapped::open(path)?, key)))
+    }
+
+    fn __repr__(&self) -> String {
+        let path = self.path().display().to_string();
+        format!(
+            "SharedBloomFilter({path:?}, capacity={}, rate={:.3e})",
+            self.capacity(),
+            self.rate()
+        )
+    }
+}
+
+impl SharedBloomFilter {
+    /// Opens a file whose header says that processes share it.
+    pub(crate) fn open(path: &Path, key: Option<Py<PyAny>>) -> PyResult<Self> {
+        Self::_open(std::path::absolute(path)?, key)
+    }
+}

@@ -1,0 +1,191 @@
+//! What the classes need of a filter, whether it is in memory, in a file or in a server.
+
+use std::path::Path;
+
+use pyo3::prelude::*;
+use tamis::formats::{self, LoadError, SaveError};
+use tamis::hash::AnyStable;
+use tamis::{
+    BlockedBloomFilter, BloomFilter, CountingBloomFilter, CuckooFilter, Figures, Filter, Hashed,
+    OnceBloomFilter, OnceCuckooFilter, OnceScalableBloomFilter, RotatingBloomFilter,
+    ScalableBloomFilter,
+};
+
+use crate::errors::Full;
+
+/// A filter of hashes. Any number of threads may use it, with or without the interpreter lock.
+pub(crate) trait Target: Send + Sync {
+    fn hasher(&self) -> &AnyStable;
+
+    fn insert(&self, hash: u64) -> PyResult<bool>;
+
+    fn contains(&self, hash: u64) -> PyResult<bool>;
+
+    /// Inserts many items, and appends a 0 or 1 for each of them. Of one that a full filter
+    /// rejects, it is 0.
+    fn insert_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()>;
+
+    /// Queries many items, and appends a 0 or 1 for each of them.
+    fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()>;
+
+    fn figures(&self) -> PyResult<Figures>;
+
+    /// The bytes that the filter takes in this process.
+    fn size_in_bytes(&self) -> u64;
+}
+
+/// A filter in memory, which can be saved.
+pub(crate) trait Stored: Target {
+    fn capacity(&self) -> usize;
+
+    fn save(&self, path: &Path) -> Result<(), SaveError>;
+
+    fn write(&self) -> Result<Vec<u8>, SaveError>;
+}
+
+/// A type of filter that can be loaded.
+pub(crate) trait Loaded: Stored + Sized {
+    fn load(path: &Path) -> Result<Self, LoadError>;
+
+    fn read(bytes: &[u8]) -> Result<Self, LoadError>;
+}
+
+/// Appends zeros, and returns them.
+fn appended(results: &mut Vec<u8>, count: usize) -> &mut [u8] {
+    let start = results.len();
+    results.resize(start + count, 0);
+    &mut results[start..]
+}
+
+/// Implements the traits for filters in memory.
+macro_rules! in_memory {
+    ($($name:ident)*) => {$(
+        impl Target for $name<[u8], AnyStable> {
+            fn hasher(&self) -> &AnyStable {
+                self.hasher()
+            }
+
+            #[inline]
+            fn insert(&self, hash: u64) -> PyResult<bool> {
+                self.try_insert_hash(hash).map_err(|error| Full::new_err(error.to_string()))
+            }
+
+            #[inline]
+            fn contains(&self, hash: u64) -> PyResult<bool> {
+                Ok(self.contains_hash(hash))
+            }
+
+            fn insert_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
+                let mut first = Ok(());
+                let results = appended(results, hashes.len());
+                self.try_insert_hashes(hashes.iter().copied(), |number, inserted| match inserted {
+                    Ok(is_new) => results[number] = is_new.into(),
+                    Err(error) if first.is_ok() => first = Err(Full::new_err(error.to_string())),
+                    Err(_) => {}
+                });
+                first
+            }
+
+            fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
+                let results = appended(results, hashes.len());
+                self.contains_hashes(hashes.iter().copied(), |number, hit| {
+                    results[number] = hit.into();
+                });
+                Ok(())
+            }
+
+            fn figures(&self) -> PyResult<Figures> {
+                Ok(Filter::figures(self))
+            }
+
+            fn size_in_bytes(&self) -> u64 {
+                Filter::size_in_bytes(self)
+            }
+        }
+
+        impl Stored for $name<[u8], AnyStable> {
+            fn capacity(&self) -> usize {
+                Filter::capacity(self)
+            }
+
+            fn save(&self, path: &Path) -> Result<(), SaveError> {
+                formats::save(self, path)
+            }
+
+            fn write(&self) -> Result<Vec<u8>, SaveError> {
+                let mut bytes = Vec::new();
+                formats::write(self, &mut bytes)?;
+                Ok(bytes)
+            }
+        }
+
+        impl Loaded for $name<[u8], AnyStable> {
+            fn load(path: &Path) -> Result<Self, LoadError> {
+                formats::load(path)
+            }
+
+            fn read(bytes: &[u8]) -> Result<Self, LoadError> {
+                formats::read(bytes)
+            }
+        }
+    )*};
+}
+
+in_memory! {
+    BloomFilter BlockedBloomFilter OnceBloomFilter CountingBloomFilter CuckooFilter OnceCuckooFilter
+    ScalableBloomFilter OnceScalableBloomFilter RotatingBloomFilter
+}
+
+impl<F: Target + ?Sized> Target for Box<F> {
+    fn hasher(&self) -> &AnyStable {
+        (**self).hasher()
+    }
+
+    fn insert(&self, hash: u64) -> PyResult<bool> {
+        (**self).insert(hash)
+    }
+
+    fn contains(&self, hash: u64) -> PyResult<bool> {
+        (**self).contains(hash)
+    }
+
+    fn insert_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
+        (**self).insert_all(hashes, results)
+    }
+
+    fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
+        (**self).contains_all(hashes, results)
+    }
+
+    fn figures(&self) -> PyResult<Figures> {
+        (**self).figures()
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        (**self).size_in_bytes()
+    }
+}
+
+impl<F: Stored + ?Sized> Stored for Box<F> {
+    fn capacity(&self) -> usize {
+        (**self).capacity()
+    }
+
+    fn save(&self, path: &Path) -> Result<(), SaveError> {
+        (**self).save(path)
+    }
+
+    fn write(&self) -> Result<Vec<u8>, SaveError> {
+        (**self).write()
+    }
+}
+
+impl<F: Loaded> Loaded for Box<F> {
+    fn load(path: &Path) -> Result<Self, LoadError> {
+        F::load(path).map(Self::new)
+    }
+
+    fn read(bytes: &[u8]) -> Result<Self, LoadError> {
+        F::read(bytes).map(Self::new)
+    }
+}

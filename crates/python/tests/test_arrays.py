@@ -1,0 +1,190 @@
+"""Arrays and columns: they have the answers of their elements, and no interpreter lock."""
+
+import array
+from collections.abc import Callable, Sequence
+
+import numpy
+import polars
+import pyarrow
+import pytest
+
+import tamis
+
+INTEGERS = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "bool"]
+
+
+def numbers(dtype: str) -> numpy.ndarray:
+    """The values of a type: its limits, and some around 0."""
+    if dtype == "bool":
+        return numpy.array([True, False])
+    limits = numpy.iinfo(dtype)
+    values = {limits.min, limits.min // 2, 0, 1, 77, limits.max // 2 + 1, limits.max}
+    return numpy.array(sorted(values), dtype)
+
+
+def assert_same(items: object, elements: Sequence[object]) -> None:
+    """Adding `items` is adding `elements`, one after another, in all bulk methods."""
+    by_array, by_element = (tamis.BloomFilter(10_000, 1e-6) for _ in range(2))
+    new = [by_element.add(element) for element in elements]
+    assert by_array.add_many(items).tolist() == new
+    assert by_array.to_bytes() == by_element.to_bytes()
+    assert all(by_array.contains_many(items).tolist())
+    assert by_array.update(items) == 0
+    assert by_array.contains_many(items).nbytes == len(elements)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_arrays_of_numpy(dtype: str, order: str) -> None:
+    values = numbers(dtype)
+    swapped = values.astype(values.dtype.newbyteorder(order))
+    elements = [int(value) for value in values]
+    for items in (swapped, swapped[::-1].copy()[::-1], memoryview(swapped)):
+        assert_same(items, elements)
+    assert_same(numpy.repeat(swapped, 2)[::2], elements)
+    assert_same(swapped[:0], [])
+
+
+@pytest.mark.parametrize("code", "bBhHiIlLqQ")
+def test_arrays_of_the_standard_library(code: str) -> None:
+    assert_same(array.array(code, [0, 1, 77]), [0, 1, 77])
+
+
+def test_long_arrays_are_added_in_order() -> None:
+    values = numpy.random.default_rng(1).integers(0, 200_000, 700_001)
+    assert_same(values, values.tolist())
+    assert_same(pyarrow.array(values), values.tolist())
+
+
+def test_fixed_width_bytes_lose_trailing_nulls_as_in_numpy() -> None:
+    items = numpy.array([b"a", b"bb\0", b"\0c", b""])
+    assert_same(items, [bytes(item) for item in items])
+    assert bytes(items[1]) == b"bb"
+    assert_same(numpy.array(["a", "é", "𝄞"]), ["a", "é", "𝄞"])
+
+
+def test_a_result_is_an_array_without_a_copy() -> None:
+    seen = tamis.BloomFilter(100, 1e-9)
+    seen.add(1)
+    result = seen.contains_many([1, 2])
+    as_array = numpy.asarray(result)
+    assert as_array.dtype == bool and as_array.tolist() == [True, False]
+    assert numpy.shares_memory(as_array, numpy.asarray(result))
+
+
+STRINGS = ["", "a", "é", "x" * 100, "a\0b"]
+STRING_COLUMNS: list[Callable[[list[str]], object]] = [
+    pyarrow.array,
+    lambda items: pyarrow.array(items, pyarrow.large_string()),
+    lambda items: pyarrow.array(items, pyarrow.string_view()),
+    lambda items: pyarrow.array(items, pyarrow.binary()),
+    lambda items: pyarrow.array(items, pyarrow.large_binary()),
+    lambda items: pyarrow.array(items, pyarrow.binary_view()),
+    lambda items: pyarrow.array(items).dictionary_encode(),
+    lambda items: pyarrow.array(["skipped", *items])[1:],
+    lambda items: pyarrow.chunked_array([items[:2], [], items[2:]]),
+    lambda items: pyarrow.table({"url": items}),
+    lambda items: pyarrow.record_batch({"url": items}),
+    lambda items: pyarrow.table({"url": items}).to_reader(),
+    polars.Series,
+    lambda items: polars.Series(items, dtype=polars.Categorical),
+    lambda items: polars.DataFrame({"url": items}),
+]
+
+
+@pytest.mark.parametrize("column", STRING_COLUMNS)
+def test_columns_of_strings(column: Callable[[list[str]], object]) -> None:
+    by_column, by_element = (tamis.BloomFilter(1000, 1e-6) for _ in range(2))
+    assert by_column.add_many(column(STRINGS)).tolist() == [True] * len(STRINGS)
+    by_element.update(STRINGS)
+    assert by_column.to_bytes() == by_element.to_bytes()
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_columns_of_integers(dtype: str) -> None:
+    values = numbers(dtype)
+    elements = [int(value) for value in values]
+    assert_same(pyarrow.array(values), elements)
+    assert_same(polars.Series(values), elements)
+
+
+def test_fixed_size_binary_keeps_its_nulls() -> None:
+    items = pyarrow.array([b"a\0", b"\0\0"], pyarrow.binary(2))
+    assert_same(items, [b"a\0", b"\0\0"])
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        pyarrow.array(["a", None]),
+        pyarrow.nulls(3),
+        pyarrow.array([None, "a"]).dictionary_encode(),
+        polars.Series([1, None]),
+        pyarrow.table({"a": [1, 2], "b": [3, 4]}),
+        numpy.zeros((2, 2), int),
+        numpy.int64(7).reshape(()),
+    ],
+)
+def test_nulls_tables_and_dimensions_are_value_errors(items: object) -> None:
+    seen = tamis.BloomFilter(100)
+    with pytest.raises(ValueError):
+        seen.update(items)
+    assert seen.approx_len() == 0
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        numpy.array([1.5]),
+        numpy.array(["2020-01-01"], "M8[D]"),
+        numpy.array([None, "a"]),
+        pyarrow.array([1.5]),
+        pyarrow.array([[1], [2]]),
+        7,
+        None,
+    ],
+)
+def test_other_arrays_are_type_errors(items: object) -> None:
+    with pytest.raises(TypeError):
+        tamis.BloomFilter(100).update(items)
+
+
+def test_a_capsule_that_was_taken_is_an_error() -> None:
+    class Once:
+        def __init__(self) -> None:
+            self.capsules = pyarrow.array(["a"]).__arrow_c_array__()
+
+        def __arrow_c_array__(self, requested_schema: object = None) -> object:
+            return self.capsules
+
+    once = Once()
+    seen = tamis.BloomFilter(100)
+    assert seen.update(once) == 1
+    with pytest.raises(ValueError, match="taken"):
+        seen.update(once)
+
+
+def test_an_array_that_lies_is_an_error() -> None:
+    class Lies:
+        def __init__(self, capsules: object) -> None:
+            self.capsules = capsules
+
+        def __arrow_c_array__(self, requested_schema: object = None) -> object:
+            return self.capsules
+
+    for capsules in (None, (), (1, 2), pyarrow.array([1]).__arrow_c_array__()[::-1]):
+        with pytest.raises((TypeError, ValueError)):
+            tamis.BloomFilter(100).update(Lies(capsules))
+
+
+def test_an_error_of_a_stream_is_an_error() -> None:
+    def batches() -> object:
+        yield pyarrow.record_batch({"a": [1, 2]})
+        raise OSError("the disk is gone")
+
+    schema = pyarrow.schema({"a": pyarrow.int64()})
+    reader = pyarrow.RecordBatchReader.from_batches(schema, batches())
+    seen = tamis.BloomFilter(100)
+    with pytest.raises(ValueError, match="the disk is gone"):
+        seen.update(reader)
+    assert seen.contains_many([1, 2]).tolist() == [True, True]

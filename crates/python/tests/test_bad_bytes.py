@@ -1,0 +1,88 @@
+"""Bytes and files that are no filters: only the stated errors."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tamis
+from tamis import foreign
+
+CLASSES = [
+    tamis.BloomFilter,
+    tamis.ScalableBloomFilter,
+    tamis.CuckooFilter,
+    tamis.RotatingBloomFilter,
+    tamis.SavedFilter,
+]
+SAVED = [
+    tamis.BloomFilter(100).to_bytes(),
+    tamis.ScalableBloomFilter(100).to_bytes(),
+    tamis.CuckooFilter(100).to_bytes(),
+    tamis.CuckooFilter(10, max_capacity=1000).to_bytes(),
+    tamis.RotatingBloomFilter(100).to_bytes(),
+]
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> bytes:
+    """A saved filter with some bytes changed, removed or added; most often in its header."""
+    saved = bytearray(draw(st.sampled_from(SAVED)))
+    for _ in range(draw(st.integers(1, 4))):
+        place = draw(st.one_of(st.integers(0, 200), st.integers(0, len(saved) - 1)))
+        saved[place : place + draw(st.integers(0, 8))] = draw(st.binary(max_size=8))
+    return bytes(saved)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(st.binary(max_size=400), damaged()), st.sampled_from(CLASSES))
+def test_any_bytes_are_a_filter_or_an_error(data: bytes, kind: type[tamis.BloomFilter]) -> None:
+    try:
+        seen = kind.from_bytes(data)
+    except (tamis.FormatError, MemoryError):
+        return
+    # What is changed may be the seed, or the padding.
+    seen.update(["a"])
+    assert "a" in seen
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=400), st.sampled_from(foreign.formats))
+def test_any_bytes_are_a_foreign_filter_or_an_error(data: bytes, name: str) -> None:
+    try:
+        seen = foreign.read(data, name)
+    except (tamis.FormatError, MemoryError):
+        return
+    for item in ("a", b"a", 7):
+        try:
+            assert (item in seen) in (True, False)
+        except ValueError:
+            pass
+    assert 0 <= seen.rate() <= 1 and isinstance(seen.to_bytes(), bytes)
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "text").write_text("text")
+    for name in ("empty", "text"):
+        for load in (tamis.open, tamis.BloomFilter.load, tamis.SharedBloomFilter):
+            with pytest.raises(tamis.FormatError):
+                load(tmp_path / name)
+    for load in (tamis.open, tamis.BloomFilter.load, tamis.SharedBloomFilter):
+        with pytest.raises(FileNotFoundError):
+            load(tmp_path / "missing")
+        with pytest.raises((OSError, ValueError)):
+            load(tmp_path)
+    with pytest.raises(OSError):
+        tamis.BloomFilter(10).save(tmp_path / "missing" / "seen")
+    with pytest.raises((OSError, ValueError)):
+        tamis.BloomFilter(10).save(tmp_path)
+    for wrong in (b"", bytearray(b"x"), memoryview(b"x"), "text", None):
+        with pytest.raises((TypeError, tamis.FormatError)):
+            tamis.BloomFilter.from_bytes(wrong)  # type: ignore[arg-type]
+
+
+def test_a_format_must_be_known() -> None:
+    with pytest.raises(ValueError, match="pybloom_live"):
+        foreign.read(b"", "bitcoin")

@@ -1,0 +1,63 @@
+"""Filters of other packages, read here with the same answers."""
+
+import pickle
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import pybloom_live
+import pytest
+import rbloom
+
+import tamis
+from tamis import foreign
+
+
+def digest(item: object) -> int:
+    """The hash function that rbloom's page shows."""
+    return int.from_bytes(sha256(pickle.dumps(item)).digest()[:16], "big", signed=True)
+
+
+def test_rbloom_with_the_hash_function_that_it_was_given(tmp_path: Path) -> None:
+    theirs = rbloom.Bloom(1000, 0.01, digest)
+    theirs.update(range(1000))
+    theirs.save(str(tmp_path / "seen"))
+    ours = foreign.read(tmp_path / "seen", "rbloom", key=digest)
+    assert ours.contains_many(range(20_000)).tolist() == [item in theirs for item in range(20_000)]
+    assert ours.to_bytes() == (tmp_path / "seen").read_bytes() == theirs.save_bytes()
+    assert ours.format == "rbloom" and 0.005 < ours.rate() < 0.02
+    assert foreign.read(theirs.save_bytes(), "rbloom", key=digest).parameters == ours.parameters
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: pybloom_live.BloomFilter(1000, 0.01), "pybloom_live:bloom"),
+        (lambda: pybloom_live.ScalableBloomFilter(100, 0.01), "pybloom_live:scalable"),
+    ],
+)
+def test_pybloom_live(
+    make: Callable[[], pybloom_live.BloomFilter], name: str, tmp_path: Path
+) -> None:
+    theirs = make()
+    for item in range(900):
+        # The opposite of `add` here: False for a new item.
+        theirs.add(f"item {item}")
+    with open(tmp_path / "seen", "wb") as file:
+        theirs.tofile(file)
+    ours = foreign.read(tmp_path / "seen", "pybloom_live")
+    assert ours.format == name
+    items = [f"item {item}" for item in range(20_000)]
+    assert ours.contains_many(items).tolist() == [item in theirs for item in items]
+
+
+def test_a_foreign_filter_refuses_other_items() -> None:
+    ours = foreign.read(rbloom.Bloom(100, 0.01, digest).save_bytes(), "rbloom")
+    for item in (None, 1.5):
+        with pytest.raises(TypeError):
+            item in ours  # noqa: B015
+    with pytest.raises(ValueError):
+        2**200 in ours  # noqa: B015
+    with pytest.raises(TypeError):
+        ours.contains_many("text")
+    assert isinstance(ours, tamis.ForeignFilter)

@@ -1,0 +1,189 @@
+"""Processes: forks while threads add, and filters that processes share."""
+
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy
+import pytest
+
+import tamis
+
+COUNT = 100_000
+
+
+def test_1000_forks_while_threads_add_leave_usable_filters() -> None:
+    # Several words per item: an insert locks its line.
+    seen = tamis.BloomFilter(20_000, 1e-6)
+    jobs = tamis.CuckooFilter(10_000, 1e-6)
+    window = tamis.RotatingBloomFilter(10_000, None, 1e-6)
+    ended = threading.Event()
+
+    def add(number: int) -> None:
+        items = numpy.arange(20_000) + number
+        while not ended.is_set():
+            seen.update(items)
+            seen.clear()
+            window.update(items)
+            jobs.update(items[:100])
+            for item in items[:100]:
+                jobs.discard(item)
+
+    threads = [threading.Thread(target=add, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    items = numpy.arange(20_000)
+    try:
+        for _ in range(1000):
+            child = os.fork()
+            if child == 0:
+                # It would wait for ever if a lock of any line was held.
+                signal.alarm(60)
+                seen.update(items)
+                window.update(items[:2000])
+                jobs.update(items[:100])
+                correct = all(seen.contains_many(items)) and all(jobs.contains_many(items[:100]))
+                os._exit(0 if correct else 1)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_a_fork_within_a_fork_handler_and_threads_that_fork_do_not_wait_for_ever() -> None:
+    seen = tamis.BloomFilter(1000)
+
+    def fork() -> None:
+        for _ in range(50):
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if seen.update(range(100)) >= 0 else 1)
+            assert os.waitpid(child, 0)[1] == 0
+
+    threads = [threading.Thread(target=fork) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def add_all(seen: tamis.SharedBloomFilter, seed: int, results: Path) -> None:
+    """Adds all items in an order of its own, and writes which were new."""
+    order = numpy.random.default_rng(seed).permutation(COUNT)
+    new = numpy.zeros(COUNT, numpy.int8)
+    for part in numpy.array_split(order, 100):
+        new[part] = numpy.asarray(seen.add_many(part))
+    numpy.save(results, new)
+
+
+def add_for_ever(seen: tamis.SharedBloomFilter) -> None:
+    """Adds items of its own until it is killed."""
+    start = COUNT
+    while True:
+        seen.update(numpy.arange(start, start + 1000))
+        start += 1000 if start < COUNT + 50_000 else 0
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_one_of_four_processes_wins_each_item_although_one_is_killed(
+    method: str, tmp_path: Path
+) -> None:
+    context = multiprocessing.get_context(method)
+    seen = tamis.SharedBloomFilter(tmp_path / "seen", 2 * COUNT, 0.001)
+    adders = [
+        context.Process(target=add_all, args=(seen, seed, tmp_path / f"{seed}.npy"))
+        for seed in range(4)
+    ]
+    victim = context.Process(target=add_for_ever, args=(seen,))
+    for process in [victim, *adders]:
+        process.start()
+    while COUNT + 999 not in seen:
+        time.sleep(0.01)
+    assert victim.pid is not None
+    os.kill(victim.pid, signal.SIGKILL)
+    for process in [victim, *adders]:
+        process.join()
+    assert [process.exitcode for process in adders] == [0] * 4
+    winners = sum(numpy.load(tmp_path / f"{seed}.npy") for seed in range(4))
+    assert winners.max() == 1
+    # A mean of below 100 false positives, and more than ten standard deviations above.
+    assert COUNT - winners.sum() < 250
+    assert all(seen.contains_many(numpy.arange(COUNT)))
+
+
+def test_a_shared_filter_is_opened_by_its_path_or_by_the_same_arguments(tmp_path: Path) -> None:
+    path = tmp_path / "seen"
+    with pytest.raises(FileNotFoundError):
+        tamis.SharedBloomFilter(path)
+    seen = tamis.SharedBloomFilter(path, 1000, 0.001)
+    seen.add("a")
+    assert "a" in tamis.SharedBloomFilter(path)
+    assert "a" in tamis.SharedBloomFilter(path, 1000, 0.001)
+    assert "a" in pickle.loads(pickle.dumps(seen))
+    for arguments in ((path, 2000, 0.001), (path, 1000, 0.01)):
+        with pytest.raises(ValueError, match="another size"):
+            tamis.SharedBloomFilter(*arguments)
+    with pytest.raises(ValueError, match="seed="):
+        tamis.SharedBloomFilter(path, 1000, 0.001, seed=1)
+    secret = tmp_path / "secret"
+    tamis.SharedBloomFilter(secret, 1000, 0.001, seed="random").add("a")
+    assert "a" in tamis.SharedBloomFilter(secret, 1000, 0.001, seed="random")
+    with pytest.raises(ValueError, match="1e-5"):
+        tamis.SharedBloomFilter(tmp_path / "low", 1000, 1e-6)
+    with pytest.raises(ValueError, match="capacity"):
+        tamis.SharedBloomFilter(path, rate=0.1)
+
+
+def test_a_shared_filter_is_saved_for_others(tmp_path: Path) -> None:
+    seen = tamis.SharedBloomFilter(tmp_path / "seen", 1000)
+    seen.update(range(1000))
+    seen.flush()
+    seen.save(tmp_path / "copy")
+    copy = tamis.open(tmp_path / "copy")
+    assert isinstance(copy, tamis.BloomFilter)
+    assert copy.contains_many(range(9999)) == seen.contains_many(range(9999))
+    with pytest.raises(tamis.FormatError):
+        tamis.SharedBloomFilter(tmp_path / "copy")
+    with pytest.raises(tamis.FormatError):
+        tamis.BloomFilter.load(tmp_path / "seen")
+
+
+INTERRUPTED = """
+import numpy, os, signal, sys, threading, time
+import tamis
+seen = tamis.BloomFilter(1000)
+items = {items}
+threading.Thread(target=lambda: (time.sleep(0.3), os.kill(os.getpid(), signal.SIGINT))).start()
+try:
+    while True:
+        seen.{call}
+except KeyboardInterrupt:
+    sys.exit(7)
+"""
+
+
+@pytest.mark.parametrize(
+    ("items", "call"),
+    [
+        ("iter(int, 1)", "update(items)"),
+        ("iter(int, 1)", "contains_many(items)"),
+        ("numpy.broadcast_to(numpy.int64(1), 1 << 40)", "update(items)"),
+    ],
+)
+def test_an_interrupt_ends_a_call_that_has_no_end(items: str, call: str) -> None:
+    script = INTERRUPTED.format(items=items, call=call)
+    # A shell may start this process with the signal ignored.
+    run = subprocess.run(
+        [sys.executable, "-c", script],
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == 7

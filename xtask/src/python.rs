@@ -1,0 +1,100 @@
+//! `python`: builds the Python package, installs it into a virtual environment, and runs its tests.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use xshell::{Shell, cmd};
+
+use crate::result::Outcome;
+use crate::{Result, workspace};
+
+/// The names under which an interpreter is looked for.
+const INTERPRETERS: &[&str] = &["python3", "python3.14", "python3.13", "python3.12", "python3.11"];
+
+/// Prints the version of an interpreter that can have the package, or fails. It needs `venv`, which
+/// installs pip.
+const PROBE: &str = "import ensurepip, sys, venv\nassert sys.version_info >= (3, 11)\nprint(*sys.version_info[:3], sep='.')";
+
+/// If the environment has this variable, `ci` fails where there is no interpreter.
+const REQUIRE: &str = "TAMIS_REQUIRE_PYTHON";
+
+/// The directory of the package.
+const FOLDER: &str = "crates/python";
+
+/// Runs all tests.
+pub(crate) fn run(sh: &Shell) -> Result {
+    let (python, version) = find(sh).ok_or("no Python from 3.11 on with venv and pip was found")?;
+    test(sh, &install(sh, python, &version)?)
+}
+
+/// Runs the tests as a step of `ci`, unless there is no interpreter, or no network for the first
+/// run.
+pub(crate) fn run_if_possible(sh: &Shell) -> Result<Outcome> {
+    let installed = match find(sh) {
+        Some((python, version)) => install(sh, python, &version),
+        None => Err("no Python from 3.11 on with venv and pip was found".into()),
+    };
+    match installed {
+        Ok(python) => test(sh, &python).map(|()| Outcome::Passed),
+        Err(error) if env::var_os(REQUIRE).is_some() => {
+            Err(format!("{error}, and {REQUIRE} is set").into())
+        }
+        Err(error) => {
+            eprintln!("SKIPPED: {error}");
+            Ok(Outcome::Skipped(
+                "no tests of the Python package: no Python from 3.11 on, or no pip",
+            ))
+        }
+    }
+}
+
+/// Returns an interpreter and its version.
+fn find(sh: &Shell) -> Option<(&'static str, String)> {
+    INTERPRETERS.iter().find_map(|&python| {
+        let version = cmd!(sh, "{python} -c {PROBE}").quiet().ignore_stderr().read().ok()?;
+        Some((python, version))
+    })
+}
+
+/// Makes a virtual environment with what the tests need, unless it is there. Returns its
+/// interpreter.
+fn install(sh: &Shell, python: &str, version: &str) -> Result<PathBuf> {
+    let folder = workspace::target_dir("python").join(version);
+    let python_of_it = folder.join("bin/python");
+    if !python_of_it.exists() {
+        cmd!(sh, "{python} -m venv {folder}").run()?;
+    }
+    let requirements = workspace::root().join(FOLDER).join("tests/requirements.txt");
+    // Without a network it fails soon. If all is there, it asks nobody.
+    let options = ["--quiet", "--disable-pip-version-check", "--retries", "1", "--timeout", "15"];
+    cmd!(sh, "{python_of_it} -m pip install {options...} --requirement {requirements}").run()?;
+    Ok(python_of_it)
+}
+
+/// Builds the package as the tests of Rust are built, installs it, and runs its tests.
+fn test(sh: &Shell, python: &Path) -> Result {
+    cmd!(sh, "cargo build --package tamis-cli").run()?;
+    let wheels = workspace::target_dir("python/wheels");
+    sh.remove_path(&wheels)?;
+    let manifest = workspace::root().join(FOLDER).join("Cargo.toml");
+    let target = workspace::target_dir("");
+    {
+        let _target = sh.push_env("CARGO_TARGET_DIR", &target);
+        cmd!(sh, "{python} -m maturin build --quiet --profile dev --interpreter {python} --manifest-path {manifest} --out {wheels}")
+            .run()?;
+        cmd!(sh, "{python} -m maturin sdist --manifest-path {manifest} --out {wheels}").run()?;
+    }
+    let wheel = sh
+        .read_dir(&wheels)?
+        .into_iter()
+        .find(|path| path.extension().is_some_and(|end| end == "whl"));
+    let wheel = wheel.ok_or("maturin has built no wheel")?;
+    let options = ["--quiet", "--disable-pip-version-check", "--force-reinstall", "--no-deps"];
+    cmd!(sh, "{python} -m pip install {options...} {wheel}").run()?;
+    let _folder = sh.push_dir(FOLDER);
+    cmd!(sh, "{python} -m mypy.stubtest tamis._tamis --mypy-config-file pyproject.toml").run()?;
+    cmd!(sh, "{python} -m pytest --quiet")
+        .env("TAMIS_PROGRAM", target.join("debug/tamis"))
+        .run()?;
+    Ok(())
+}
