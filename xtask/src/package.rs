@@ -24,7 +24,8 @@ pub(crate) fn run(sh: &Shell) -> Result {
 pub(crate) fn pack(sh: &Shell) -> Result {
     let all = workspace::packages(sh)?;
     // This program and the Python package are tested in the workspace.
-    let all = all.into_iter().filter(|package| !["xtask", "tamis-python"].contains(&&*package.name));
+    let all =
+        all.into_iter().filter(|package| !["xtask", "tamis-python"].contains(&&*package.name));
     let (packages, others): (Vec<_>, Vec<_>) = all.partition(|package| package.published);
     none_wrong(packages.iter().flat_map(manifest::wrong).collect())?;
     let names = packages.iter().flat_map(|package| ["--package", &package.name]);

@@ -41,7 +41,9 @@ pub(crate) fn run_if_possible(sh: &Shell) -> Result<Outcome> {
         }
         Err(error) => {
             eprintln!("SKIPPED: {error}");
-            Ok(Outcome::Skipped("no tests of the Python package: no Python from 3.11 on, or no pip"))
+            Ok(Outcome::Skipped(
+                "no tests of the Python package: no Python from 3.11 on, or no pip",
+            ))
         }
     }
 }
@@ -65,8 +67,7 @@ fn install(sh: &Shell, python: &str, version: &str) -> Result<PathBuf> {
     let requirements = workspace::root().join(FOLDER).join("tests/requirements.txt");
     // Without a network it fails soon. If all is there, it asks nobody.
     let options = ["--quiet", "--disable-pip-version-check", "--retries", "1", "--timeout", "15"];
-    cmd!(sh, "{python_of_it} -m pip install {options...} --only-binary :all: --requirement {requirements}")
-        .run()?;
+    cmd!(sh, "{python_of_it} -m pip install {options...} --requirement {requirements}").run()?;
     Ok(python_of_it)
 }
 
@@ -81,9 +82,12 @@ fn test(sh: &Shell, python: &Path) -> Result {
         let _target = sh.push_env("CARGO_TARGET_DIR", &target);
         cmd!(sh, "{python} -m maturin build --quiet --profile dev --interpreter {python} --manifest-path {manifest} --out {wheels}")
             .run()?;
-        cmd!(sh, "{python} -m maturin sdist --quiet --manifest-path {manifest} --out {wheels}").run()?;
+        cmd!(sh, "{python} -m maturin sdist --manifest-path {manifest} --out {wheels}").run()?;
     }
-    let wheel = sh.read_dir(&wheels)?.into_iter().find(|path| path.extension().is_some_and(|end| end == "whl"));
+    let wheel = sh
+        .read_dir(&wheels)?
+        .into_iter()
+        .find(|path| path.extension().is_some_and(|end| end == "whl"));
     let wheel = wheel.ok_or("maturin has built no wheel")?;
     let options = ["--quiet", "--disable-pip-version-check", "--force-reinstall", "--no-deps"];
     cmd!(sh, "{python} -m pip install {options...} {wheel}").run()?;

@@ -286,7 +286,8 @@ mod tests {
     #[test]
     fn clearing_all_lines_makes_all_items_new() {
         for words in [1, 4] {
-            let builder = OnceBloomFilter::<u64>::builder().bits(100_000).probes(words).words(words);
+            let builder =
+                OnceBloomFilter::<u64>::builder().bits(100_000).probes(words).words(words);
             let filter = builder.build().unwrap();
             filter.insert_many_with(0..1000, |_, _| {});
             let lines = lines(filter.geometry());

@@ -31,7 +31,8 @@ impl Column {
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         if let Some(method) = object.getattr_opt("__arrow_c_array__")? {
             let capsules = method.call0()?.cast_into::<PyTuple>()?;
-            let (schema, array) = capsules.extract::<(Bound<'_, PyCapsule>, Bound<'_, PyCapsule>)>()?;
+            let (schema, array) =
+                capsules.extract::<(Bound<'_, PyCapsule>, Bound<'_, PyCapsule>)>()?;
             return Ok(Some(Self::Array(unchecked::array_of(&schema, &array)?.map_err(of_arrow)?)));
         }
         if let Some(method) = object.getattr_opt("__arrow_c_stream__")? {
@@ -42,7 +43,12 @@ impl Column {
     }
 
     /// Hashes all items, and runs `run` for each block of hashes.
-    pub(crate) fn hash(self, py: Python<'_>, hasher: &AnyStable, run: &mut Run<'_>) -> PyResult<()> {
+    pub(crate) fn hash(
+        self,
+        py: Python<'_>,
+        hasher: &AnyStable,
+        run: &mut Run<'_>,
+    ) -> PyResult<()> {
         match self {
             Self::Array(array) => hash_rows(py, &array, hasher, run),
             Self::Stream(mut stream) => {
@@ -56,7 +62,12 @@ impl Column {
     }
 }
 
-fn hash_rows(py: Python<'_>, array: &ArrayRef, hasher: &AnyStable, run: &mut Run<'_>) -> PyResult<()> {
+fn hash_rows(
+    py: Python<'_>,
+    array: &ArrayRef,
+    hasher: &AnyStable,
+    run: &mut Run<'_>,
+) -> PyResult<()> {
     // A table of one column is that column.
     if let Some(table) = array.as_struct_opt() {
         let [column] = table.columns() else {
@@ -83,9 +94,7 @@ fn hash_rows(py: Python<'_>, array: &ArrayRef, hasher: &AnyStable, run: &mut Run
 fn hash_array(array: &ArrayRef, hasher: &impl StableHasher, run: &mut Run<'_>) -> PyResult<()> {
     /// Hashes the values of an array.
     macro_rules! values {
-        ($values:expr, $value:ident => $hash:expr) => {{
-            Block::new().extend($values.into_iter(), |$value| $hash, run)
-        }};
+        ($values:expr, $value:ident => $hash:expr) => {{ Block::new().extend($values.into_iter(), |$value| $hash, run) }};
     }
     macro_rules! numbers {
         ($type:ty, $hash:ident) => {
@@ -105,7 +114,9 @@ fn hash_array(array: &ArrayRef, hasher: &impl StableHasher, run: &mut Run<'_>) -
         DataType::LargeBinary => bytes!(array.as_binary::<i64>()),
         DataType::BinaryView => bytes!(array.as_binary_view()),
         DataType::FixedSizeBinary(_) => bytes!(array.as_fixed_size_binary()),
-        DataType::Boolean => values!(array.as_boolean().iter().flatten(), bit => hash_i64(hasher, bit.into())),
+        DataType::Boolean => {
+            values!(array.as_boolean().iter().flatten(), bit => hash_i64(hasher, bit.into()))
+        }
         DataType::Int8 => numbers!(Int8Type, hash_i64),
         DataType::Int16 => numbers!(Int16Type, hash_i64),
         DataType::Int32 => numbers!(Int32Type, hash_i64),

@@ -11,6 +11,10 @@ use crate::keys::Keys;
 /// The hashes of a block: 32 KiB, which stay in the L1 cache.
 const BLOCK: usize = 4096;
 
+/// The blocks of objects after which other threads get the interpreter lock: about the 5 ms after
+/// which Python takes it from a thread.
+const BLOCKS_PER_TURN: u64 = 64;
+
 /// What is done with each block of hashes, with or without the interpreter lock.
 pub(crate) type Run<'r> = dyn FnMut(&[u64]) -> PyResult<()> + Send + 'r;
 
@@ -105,6 +109,7 @@ fn of_objects<'py>(
     run: &mut Run<'_>,
 ) -> PyResult<()> {
     let mut block = Block::new();
+    let mut blocks = 0_u64;
     loop {
         let mut ended = true;
         for item in items.by_ref() {
@@ -125,6 +130,11 @@ fn of_objects<'py>(
             return Ok(());
         }
         py.check_signals()?;
+        blocks += 1;
+        if blocks % BLOCKS_PER_TURN == 0 {
+            // Other threads wait for the interpreter lock.
+            py.detach(|| ());
+        }
     }
 }
 

@@ -70,9 +70,10 @@ impl<'py> Column<'py> {
             let bytes = self.view.get_item(slice)?.call_method0("tobytes")?;
             let bytes: PyBackedBytes = bytes.extract()?;
             let (items, item_bytes, swapped) = (self.items, self.item_bytes, self.swapped);
-            fork::detach(py, || {
-                with_hasher!(hasher, hasher => hash_chunk(&bytes, items, item_bytes, swapped, hasher, run))
-            })?;
+            fork::detach(
+                py,
+                || with_hasher!(hasher, hasher => hash_chunk(&bytes, items, item_bytes, swapped, hasher, run)),
+            )?;
             py.check_signals()?;
         }
         Ok(())

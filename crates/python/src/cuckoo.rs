@@ -31,7 +31,7 @@ use crate::keys::{Count, hasher_of_seed};
 /// Traceback (most recent call last):
 /// KeyError: 'job 1'
 #[pyclass(frozen, module = "tamis")]
-pub(crate) struct CuckooFilter(pub(crate) Keyed<Multiset<[u8], AnyStable>>);
+pub(crate) struct CuckooFilter(pub(crate) Keyed<Box<Multiset<[u8], AnyStable>>>);
 
 queries!(CuckooFilter);
 saves!(CuckooFilter);
@@ -55,7 +55,7 @@ impl CuckooFilter {
         if let Some(Count(items)) = max_capacity {
             builder = builder.max_capacity(items);
         }
-        Ok(Self(Keyed::new(builder.build().map_err(of_build)?, key)))
+        Ok(Self(Keyed::new(Box::new(builder.build().map_err(of_build)?), key)))
     }
 
     /// The number of copies that the filter was built for.

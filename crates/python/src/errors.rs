@@ -2,8 +2,8 @@
 
 use pyo3::exceptions::{PyException, PyMemoryError, PyValueError};
 use pyo3::{PyErr, create_exception};
-use tamis::formats::{LoadError, SaveError};
 use tamis::formats::foreign::Error as ForeignError;
+use tamis::formats::{LoadError, SaveError};
 use tamis::{BuildError, UnionError};
 use tamis_redis::Error as RemoteError;
 
@@ -66,7 +66,9 @@ pub(crate) fn of_redis(error: RemoteError) -> PyErr {
 
 pub(crate) fn of_foreign(error: ForeignError) -> PyErr {
     match error {
-        ForeignError::Key { .. } | ForeignError::EmptyKey => PyValueError::new_err(error.to_string()),
+        ForeignError::Key { .. } | ForeignError::EmptyKey => {
+            PyValueError::new_err(error.to_string())
+        }
         ForeignError::Alloc { .. } => PyMemoryError::new_err(error.to_string()),
         _ => FormatError::new_err(error.to_string()),
     }

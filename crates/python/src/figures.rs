@@ -20,7 +20,9 @@ pub(crate) struct Figures {
 impl Figures {
     fn __repr__(&self) -> String {
         let Self { items, fill, saturation, rate } = self;
-        format!("Figures(items={items:.0}, fill={fill:.4}, saturation={saturation:.4}, rate={rate:.3e})")
+        format!(
+            "Figures(items={items:.0}, fill={fill:.4}, saturation={saturation:.4}, rate={rate:.3e})"
+        )
     }
 }
 

@@ -40,7 +40,9 @@ impl ForeignFilter {
             self.filter.contains(Key::I64(number.extract().map_err(out_of_range)?))
         } else {
             let name = key.get_type().name()?;
-            return Err(PyTypeError::new_err(format!("an item must be str, bytes or int, not {name}")));
+            return Err(PyTypeError::new_err(format!(
+                "an item must be str, bytes or int, not {name}"
+            )));
         };
         found.map_err(of_foreign)
     }

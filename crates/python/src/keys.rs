@@ -81,9 +81,11 @@ fn hash_number(hasher: &AnyStable, number: &Bound<'_, PyInt>) -> PyResult<u64> {
 fn hash_large(hasher: &AnyStable, number: &Bound<'_, PyInt>) -> PyResult<u64> {
     match number.extract::<i128>() {
         Ok(number) => Ok(hash_i128(hasher, number)),
-        Err(error) if error.is_instance_of::<PyOverflowError>(number.py()) => Err(
-            PyValueError::new_err("an int must be at least -2**127 and less than 2**127; larger ones can be str"),
-        ),
+        Err(error) if error.is_instance_of::<PyOverflowError>(number.py()) => {
+            Err(PyValueError::new_err(
+                "an int must be at least -2**127 and less than 2**127; larger ones can be str",
+            ))
+        }
         Err(error) => Err(error),
     }
 }
@@ -131,9 +133,9 @@ impl<'py> FromPyObject<'_, 'py> for Count {
     fn extract(number: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         match number.extract::<usize>() {
             Ok(number) => Ok(Self(number)),
-            Err(error) if error.is_instance_of::<PyOverflowError>(number.py()) => {
-                Err(PyValueError::new_err("a number of items must be at least 0 and less than 2**64"))
-            }
+            Err(error) if error.is_instance_of::<PyOverflowError>(number.py()) => Err(
+                PyValueError::new_err("a number of items must be at least 0 and less than 2**64"),
+            ),
             Err(error) => Err(error),
         }
     }

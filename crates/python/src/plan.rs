@@ -36,13 +36,18 @@ impl Plan {
 /// Plan(bits_per_item=40.82, size_in_bytes=5102912)
 #[pyfunction]
 #[pyo3(signature = (capacity, rate=0.01))]
-pub(crate) fn plan<'py>(py: Python<'py>, capacity: Count, rate: f64) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn plan<'py>(
+    py: Python<'py>,
+    capacity: Count,
+    rate: f64,
+) -> PyResult<Bound<'py, PyDict>> {
     let items = capacity.0.max(1);
     type Once = OnceBloomFilter<[u8], Rapid>;
     let hasher = Rapid::with_seed(0);
     let once = Builder::<Once>::new(hasher.clone()).capacity(items).false_positive_rate(rate);
     let cuckoo = cuckoo::Builder::<CuckooFilter<[u8], Rapid>>::new(hasher.clone());
-    let rotating = RotatingBuilder::<[u8], _>::new(hasher).capacity(items).false_positive_rate(rate);
+    let rotating =
+        RotatingBuilder::<[u8], _>::new(hasher).capacity(items).false_positive_rate(rate);
     let shared = match once.clone().words(1).geometry() {
         Ok(_) if rate < LOWEST_RATE => Err(BuildError::RateTooLow { rate, lowest: LOWEST_RATE }),
         sizes => sizes.map(|sizes| sizes.size_in_bytes()),
@@ -57,7 +62,10 @@ pub(crate) fn plan<'py>(py: Python<'py>, capacity: Count, rate: f64) -> PyResult
                 .geometry()
                 .map(|sizes| sizes.size_in_bytes()),
         ),
-        ("RotatingBloomFilter", rotating.geometry().map(|sizes| GENERATIONS * sizes.size_in_bytes())),
+        (
+            "RotatingBloomFilter",
+            rotating.geometry().map(|sizes| GENERATIONS * sizes.size_in_bytes()),
+        ),
         ("SharedBloomFilter", shared),
     ];
     let plans = PyDict::new(py);

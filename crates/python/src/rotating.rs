@@ -23,7 +23,7 @@ use crate::keys::{Count, hasher_of_seed};
 /// >>> recent.add("event 1"), recent.add("event 1")
 /// (True, False)
 #[pyclass(frozen, module = "tamis")]
-pub(crate) struct RotatingBloomFilter(pub(crate) Keyed<Rotating<[u8], AnyStable>>);
+pub(crate) struct RotatingBloomFilter(pub(crate) Keyed<Box<Rotating<[u8], AnyStable>>>);
 
 queries!(RotatingBloomFilter);
 claims!(RotatingBloomFilter);
@@ -48,7 +48,7 @@ impl RotatingBloomFilter {
         if let Some(seconds) = span {
             builder = builder.span(span_of(seconds)?);
         }
-        Ok(Self(Keyed::new(builder.build().map_err(of_build)?, key)))
+        Ok(Self(Keyed::new(Box::new(builder.build().map_err(of_build)?), key)))
     }
 
     /// The number of distinct items of a window.

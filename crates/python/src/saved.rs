@@ -16,11 +16,11 @@ use crate::class::{Keyed, claims, queries, saves};
 use crate::cuckoo::CuckooFilter;
 use crate::errors::of_load;
 use crate::foreign::ForeignFilter;
+use crate::fork;
 use crate::rotating::RotatingBloomFilter;
 use crate::scalable::ScalableBloomFilter;
 use crate::shared::SharedBloomFilter;
 use crate::target::{Loaded, Stored, Target};
-use crate::fork;
 
 /// A filter of a type that the file says.
 pub(crate) struct OfKind {

@@ -22,7 +22,7 @@ type OnceScalable = OnceScalableBloomFilter<[u8], AnyStable>;
 /// >>> seen.update(range(100_000))
 /// 100000
 #[pyclass(frozen, module = "tamis")]
-pub(crate) struct ScalableBloomFilter(pub(crate) Keyed<OnceScalable>);
+pub(crate) struct ScalableBloomFilter(pub(crate) Keyed<Box<OnceScalable>>);
 
 queries!(ScalableBloomFilter);
 claims!(ScalableBloomFilter);
@@ -47,7 +47,7 @@ impl ScalableBloomFilter {
         if let Some(Count(items)) = max_capacity {
             builder = builder.max_capacity(items);
         }
-        Ok(Self(Keyed::new(builder.build().map_err(of_build)?, key)))
+        Ok(Self(Keyed::new(Box::new(builder.build().map_err(of_build)?), key)))
     }
 
     /// The number of distinct items that the filter holds before it grows again.

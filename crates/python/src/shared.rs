@@ -194,10 +194,7 @@ impl SharedBloomFilter {
         Ok(py.detach(|| self.0.filter.filter.flush())?)
     }
 
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, Arguments<'_>)> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Arguments<'_>)> {
         let open = py.get_type::<Self>().getattr("_open")?;
         Ok((open, (self.path(), self.0.keys.function(py))))
     }
@@ -210,7 +207,11 @@ impl SharedBloomFilter {
 
     fn __repr__(&self) -> String {
         let path = self.path().display().to_string();
-        format!("SharedBloomFilter({path:?}, capacity={}, rate={:.3e})", self.capacity(), self.rate())
+        format!(
+            "SharedBloomFilter({path:?}, capacity={}, rate={:.3e})",
+            self.capacity(),
+            self.rate()
+        )
     }
 }
 

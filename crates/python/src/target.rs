@@ -135,3 +135,57 @@ in_memory! {
     BloomFilter BlockedBloomFilter OnceBloomFilter CountingBloomFilter CuckooFilter OnceCuckooFilter
     ScalableBloomFilter OnceScalableBloomFilter RotatingBloomFilter
 }
+
+impl<F: Target + ?Sized> Target for Box<F> {
+    fn hasher(&self) -> &AnyStable {
+        (**self).hasher()
+    }
+
+    fn insert(&self, hash: u64) -> PyResult<bool> {
+        (**self).insert(hash)
+    }
+
+    fn contains(&self, hash: u64) -> PyResult<bool> {
+        (**self).contains(hash)
+    }
+
+    fn insert_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
+        (**self).insert_all(hashes, results)
+    }
+
+    fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
+        (**self).contains_all(hashes, results)
+    }
+
+    fn figures(&self) -> PyResult<Figures> {
+        (**self).figures()
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        (**self).size_in_bytes()
+    }
+}
+
+impl<F: Stored + ?Sized> Stored for Box<F> {
+    fn capacity(&self) -> usize {
+        (**self).capacity()
+    }
+
+    fn save(&self, path: &Path) -> Result<(), SaveError> {
+        (**self).save(path)
+    }
+
+    fn write(&self) -> Result<Vec<u8>, SaveError> {
+        (**self).write()
+    }
+}
+
+impl<F: Loaded> Loaded for Box<F> {
+    fn load(path: &Path) -> Result<Self, LoadError> {
+        F::load(path).map(Self::new)
+    }
+
+    fn read(bytes: &[u8]) -> Result<Self, LoadError> {
+        F::read(bytes).map(Self::new)
+    }
+}

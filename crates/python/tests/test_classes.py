@@ -17,7 +17,7 @@ MAKE: list[Callable[[], tamis.BloomFilter]] = [
     lambda: tamis.CuckooFilter(2000, 1e-4),
     lambda: tamis.CuckooFilter(100, 1e-4, max_capacity=3000),
     lambda: tamis.RotatingBloomFilter(2000, None, 1e-4),
-    lambda: tamis.RotatingBloomFilter(2000, 3600.0, 1e-4),
+    lambda: tamis.RotatingBloomFilter(50_000, 3600.0, 1e-4),
 ]
 
 
@@ -109,7 +109,7 @@ def test_cuckoo_filters_grow() -> None:
     small = sys.getsizeof(jobs)
     assert jobs.update(range(50_000)) == 50_000
     assert all(jobs.contains_many(range(50_000)))
-    assert sys.getsizeof(jobs) > 20 * small
+    assert sys.getsizeof(jobs) > 5 * small
     with pytest.raises(tamis.Full):
         jobs.update(range(10_000_000))
 

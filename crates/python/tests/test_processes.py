@@ -164,8 +164,6 @@ threading.Thread(target=lambda: (time.sleep(0.3), os.kill(os.getpid(), signal.SI
 try:
     while True:
         seen.{call}
-        # A call that ends before the signal comes has not been interrupted.
-        assert {endless} or time.process_time() < 60
 except KeyboardInterrupt:
     sys.exit(7)
 """
@@ -180,7 +178,7 @@ except KeyboardInterrupt:
     ],
 )
 def test_an_interrupt_ends_a_call_that_has_no_end(items: str, call: str) -> None:
-    script = INTERRUPTED.format(items=items, call=call, endless=True)
+    script = INTERRUPTED.format(items=items, call=call)
     # A shell may start this process with the signal ignored.
     run = subprocess.run(
         [sys.executable, "-c", script],

@@ -5,6 +5,26 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self, SupportsIndex, TypeAlias, final
 
+__all__ = [
+    "BloomFilter",
+    "CuckooFilter",
+    "FormatError",
+    "Full",
+    "RedisError",
+    "Figures",
+    "ForeignFilter",
+    "foreign_formats",
+    "read_foreign",
+    "Plan",
+    "plan",
+    "RedisBloomFilter",
+    "RotatingBloomFilter",
+    "SavedFilter",
+    "open",
+    "ScalableBloomFilter",
+    "SharedBloomFilter",
+]
+
 _Path: TypeAlias = str | PathLike[str]
 # Without a function `key`: str, bytes, or an int (or what has `__index__`).
 _Item: TypeAlias = Any
