@@ -96,6 +96,20 @@ def test_of_racing_threads_one_is_told_that_a_request_is_new(small_tables: None)
     assert sorted(new) == list(range(20_000))
 
 
+def test_a_job_that_was_killed_is_warned_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    job = str(tmp_path)
+    first = opened(JOBDIR=job)
+    seen(first, 1)
+    first.close("finished")
+    killed = opened(JOBDIR=job)
+    assert "was not closed" not in caplog.text
+    seen(killed, 2)
+    assert seen(opened(JOBDIR=job), 1)
+    assert "was not closed" in caplog.text
+
+
 def test_a_resumed_job_remembers_and_the_stats_tell(tmp_path: Path) -> None:
     job = str(tmp_path / "job")
     first = opened(JOBDIR=job)

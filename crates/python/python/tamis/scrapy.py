@@ -36,6 +36,9 @@ _SHARES = 64
 # The least capacity of the first table.
 _SMALLEST = 1 << 16
 
+# A file in the folder of the tables, if the last run was closed.
+_CLOSED = "closed"
+
 # The seconds for which the reactor waits for a server.
 _DEADLINE = 5.0
 
@@ -149,9 +152,12 @@ class DupeFilter(RFPDupeFilter):
 
     With a `JOBDIR`, it loads what an earlier run of the job has saved. A thread saves every 30
     seconds, and `close` saves the rest. So a crawl that is killed forgets the requests of its last
-    30 seconds at most; it fetches those again if it finds their links again. A save that fails is
-    logged as an error and counted as `dupefilter/save_errors`; the next one tries again. With
-    `TAMIS_URL` nothing is saved, since the server remembers.
+    30 seconds at most. But Scrapy writes its queue at its end only: of a crawl that was killed,
+    the requests that waited are gone, and every filter that remembers them keeps them from being
+    fetched. `open` warns of it; delete the folder `requests.tamis` to fetch all pages again.
+
+    A save that fails is logged as an error and counted as `dupefilter/save_errors`; the next one
+    tries again. With `TAMIS_URL` nothing is saved, since the server remembers.
 
     Stats, besides `dupefilter/filtered`, when the spider closes: `dupefilter/requests`,
     `dupefilter/bytes`, and `dupefilter/expected_losses`, the number of pages that are expected to
@@ -194,6 +200,7 @@ class DupeFilter(RFPDupeFilter):
             )
         elif self._folder:
             self._tables.load(self._folder)
+            self._warn_of_kill()
             # A daemon: a process that does not close its spiders still ends.
             self._saver = threading.Thread(target=self._save_often, name="tamis", daemon=True)
             self._saver.start()
@@ -218,7 +225,7 @@ class DupeFilter(RFPDupeFilter):
         if self._saver:
             self._saver.join()
             self._saver = None
-            self._save()
+            self._save(closed=True)
         if self._remote is None:
             self._set("dupefilter/requests", len(self._tables))
             self._set("dupefilter/bytes", self._tables.size())
@@ -231,15 +238,29 @@ class DupeFilter(RFPDupeFilter):
         except RedisError as error:
             logger.error("The server does not tell the number of requests: %s", error)
 
+    def _warn_of_kill(self) -> None:
+        """Warn if the earlier run was not closed, and forget that it was."""
+        assert self._folder is not None
+        closed = self._folder / _CLOSED
+        if len(self._tables) and not closed.exists():
+            logger.warning(
+                "The crawl in %s was not closed. Scrapy has lost the requests that waited, and this "
+                "filter takes them for duplicates. To fetch all pages again, delete the folder.",
+                self._folder,
+            )
+        closed.unlink(missing_ok=True)
+
     def _save_often(self) -> None:
         """What the thread runs."""
         while not self._closing.wait(self._interval):
             self._save()
 
-    def _save(self) -> None:
+    def _save(self, closed: bool = False) -> None:
         assert self._folder is not None
         try:
             self._tables.save(self._folder)
+            if closed and len(self._tables):
+                (self._folder / _CLOSED).touch()
         except Exception:
             logger.exception("%s was not saved", self._folder)
             if self._stats is not None:
