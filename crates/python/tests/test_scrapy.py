@@ -62,7 +62,9 @@ def test_it_grows_within_80_bits_per_request_and_forgets_none(tmp_path: Path) ->
     assert not any(map(loaded.add, numbers))
 
 
-def test_a_save_writes_only_the_tables_that_have_changed(small_tables: None, tmp_path: Path) -> None:
+def test_a_save_writes_only_the_tables_that_have_changed(
+    small_tables: None, tmp_path: Path
+) -> None:
     tables = module._Tables(1000, 1e-9)
     for number in fingerprints(0, 1500):
         assert tables.add(number)

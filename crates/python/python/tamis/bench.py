@@ -230,7 +230,8 @@ def chart(medians: dict[str, dict[str, float]]) -> str:
             value = medians[name][column]
             bar = max(log10(value / 10) * scale, 1)
             at = y + 16 * part
-            rows.append(f'<rect x="{left}" y="{at}" width="{bar:.0f}" height="14" fill="{colour}"/>')
+            size = f'width="{bar:.0f}" height="14"'
+            rows.append(f'<rect x="{left}" y="{at}" {size} fill="{colour}"/>')
             rows.append(f'<text x="{left + bar + 6:.0f}" y="{at + 12}">{value:,.0f}</text>')
     height = top + 44 * len(names)
     return "\n".join(
@@ -238,8 +239,8 @@ def chart(medians: dict[str, dict[str, float]]) -> str:
             f'<svg xmlns="http://www.w3.org/2000/svg" width="640" height="{height}" '
             f'viewBox="0 0 640 {height}" font-family="sans-serif" font-size="13">',
             f'<rect width="640" height="{height}" fill="#fff"/>',
-            '<text x="16" y="22" font-weight="bold">Nanoseconds per str of 40 characters, one by one'
-            " (logarithmic axis)</text>",
+            '<text x="16" y="22" font-weight="bold">Nanoseconds per str of 40 characters, one by '
+            "one (logarithmic axis)</text>",
             '<rect x="130" y="34" width="12" height="12" fill="#0b7285"/><text x="147" y="45">add'
             '</text><rect x="190" y="34" width="12" height="12" fill="#74c0fc"/><text x="207" '
             'y="45">in</text>',

@@ -4,7 +4,7 @@ In the settings of a project::
 
     DUPEFILTER_CLASS = "tamis.scrapy.DupeFilter"
 
-It needs Scrapy 2.7 or later: ``pip install "tamis[scrapy]"``. See `DupeFilter` for its settings.
+It needs Scrapy 2.11 or later: ``pip install "tamis[scrapy]"``. See `DupeFilter` for its settings.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _DEADLINE = 5.0
 class _Tables:
     """A set of fingerprints that grows: tables of fixed sizes, of which only the last changes.
 
-    A new table holds a third of the requests so far. At a rate of 1e-9 an item takes 46 bits, so all
-    tables take at most 62 bits per request, and 77 while a copy of the last one is saved.
+    A new table holds a third of the requests so far. At a rate of 1e-9 an item takes 46 bits, so
+    all tables take at most 62 bits per request, and 77 while a copy of the last one is saved.
     """
 
     def __init__(self, capacity: int, rate: float) -> None:
@@ -244,8 +244,8 @@ class DupeFilter(RFPDupeFilter):
         closed = self._folder / _CLOSED
         if len(self._tables) and not closed.exists():
             logger.warning(
-                "The crawl in %s was not closed. Scrapy has lost the requests that waited, and this "
-                "filter takes them for duplicates. To fetch all pages again, delete the folder.",
+                "The crawl of %s was not closed. Scrapy has lost the requests that waited, and "
+                "they count as duplicates now. To fetch all pages again, delete the folder.",
                 self._folder,
             )
         closed.unlink(missing_ok=True)
