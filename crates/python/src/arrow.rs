@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 use tamis::hash::{AnyStable, StableHasher};
 
-use crate::bulk::{Block, Run, with_hasher};
+use crate::block::{Block, Run, with_hasher};
 use crate::keys::{hash_i64, hash_i128};
 use crate::{fork, unchecked};
 

@@ -110,9 +110,9 @@ macro_rules! queries {
             /// Add all items of the iterables. Return how many were new.
             ///
             /// An iterable is a list, a generator or any other; an array of numpy or another buffer
-            /// of integers or of bytes of one length; or a column of Arrow (pyarrow, polars, DuckDB,
-            /// pandas). Arrays and columns are read without the interpreter lock. If an item is no
-            /// key, those before it have been added.
+            /// of integers or of bytes of one length; or a column of Arrow (pyarrow, polars,
+            /// DuckDB, pandas). Arrays and columns are read without the interpreter lock. If an
+            /// item is no key, those before it have been added.
             ///
             /// >>> import tamis
             /// >>> seen = tamis.BloomFilter(1000, 1e-9)
@@ -267,7 +267,7 @@ macro_rules! saves {
             ///
             /// >>> import tamis
             /// >>> len(tamis.BloomFilter(1000).to_bytes())
-            /// 6144
+            /// 5632
             fn to_bytes<'py>(
                 &self,
                 py: pyo3::Python<'py>,
@@ -282,7 +282,8 @@ macro_rules! saves {
             /// BloomFilter(capacity=1000, rate=9.153e-3)
             /// >>> tamis.BloomFilter.from_bytes(b"something else")
             /// Traceback (most recent call last):
-            /// tamis.FormatError: this is not a file of Tamis: it starts with 73 6f 6d 65 74 68 69 6e
+            /// tamis.FormatError: this is not a file of Tamis: it starts with 73 6f 6d 65 74 68 69
+            /// 6e
             #[staticmethod]
             #[pyo3(signature = (data, /, key=None))]
             fn from_bytes(

@@ -7,7 +7,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyMemoryView, PySlice};
 use tamis::hash::{AnyStable, StableHasher};
 
-use crate::bulk::{Block, Run, with_hasher};
+use crate::block::{Block, Run, with_hasher};
 use crate::fork;
 use crate::keys::{hash_i64, hash_i128};
 

@@ -12,8 +12,9 @@ use crate::keys::{Count, hasher_of_seed};
 
 /// A multiset of items, from which items can be removed.
 ///
-/// Each `add` adds a copy. If there is no room for one, it raises `tamis.Full`, and the filter stays
-/// as it was. With `max_capacity` the filter grows up to that number of copies.
+/// Each `add` adds a copy, and `update` returns the number of copies that it added. If there is no
+/// room for one, both raise `tamis.Full`, and the copies that have been added stay. With
+/// `max_capacity` the filter grows up to that number of copies.
 ///
 /// Remove only what you have added, once per copy: the removal of another item removes one that
 /// looks like it, which is then not found.

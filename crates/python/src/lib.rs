@@ -3,6 +3,7 @@
 #![deny(unsafe_code)]
 
 mod arrow;
+mod block;
 mod bloom;
 mod bulk;
 mod class;

@@ -115,10 +115,10 @@ impl Target for Server {
 
 /// A set of items in Redis or Valkey that any number of machines use at once.
 ///
-/// The URL ends in the name of the filter: `redis://user:password@host:6379/0#name`, `rediss://` with
-/// encryption, or `unix:///path#name`. With a `capacity` the filter is created if it does not exist;
-/// without one it must exist. It grows, unless `grows=False`. With a `window` it forgets items after
-/// that number of seconds.
+/// The URL ends in the name of the filter: `redis://user:password@host:6379/0#name`, `rediss://`
+/// with encryption, or `unix:///path#name`. With a `capacity` the filter is created if it does not
+/// exist; without one it must exist. It grows, unless `grows=False`. With a `window` it forgets
+/// items after that number of seconds.
 ///
 /// Of all clients that add a new item, exactly one gets True. Each call takes a round trip, without
 /// the interpreter lock, and raises `tamis.RedisError` after `deadline` seconds (30 by default);

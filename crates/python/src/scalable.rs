@@ -13,8 +13,8 @@ type OnceScalable = OnceScalableBloomFilter<[u8], AnyStable>;
 
 /// A set of items that takes a few bits per item, and grows while threads use it.
 ///
-/// `capacity` is a hint. The false-positive rate stays below `rate` however many items are added; it
-/// takes 1.0 to 1.7 times the bits of a `BloomFilter`, and more just after it has grown. With
+/// `capacity` is a hint. The false-positive rate stays below `rate` however many items are added;
+/// it takes 1.0 to 1.7 times the bits of a `BloomFilter`, and more just after it has grown. With
 /// `max_capacity`, the whole rate is spent on that number of items.
 ///
 /// >>> import tamis

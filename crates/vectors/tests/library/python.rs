@@ -7,17 +7,18 @@ use std::fs;
 use std::path::Path;
 
 use tamis::OnceBloomFilter;
+use tamis::bloom::Builder;
 use tamis::formats::{read, write};
 use tamis::hash::{HashItem, Rapid};
 
 type Once = OnceBloomFilter<[u8], Rapid>;
 
-/// Builds a filter as `tamis.BloomFilter(1000, 0.01)` of the items with these hashes, and compares it
-/// with the file.
+/// Builds a filter as `tamis.BloomFilter(1000, 0.01)` of the items with these hashes, and compares
+/// it with the file.
 fn check(name: &str, hash: impl Fn(&Rapid, u32) -> u64) {
     let hasher = Rapid::with_seed(0);
-    let builder = Once::builder().capacity(1000).false_positive_rate(0.01);
-    let filter: Once = builder.hasher(hasher.clone()).build().unwrap();
+    let builder = Builder::<Once>::new(hasher.clone()).capacity(1000);
+    let filter = builder.false_positive_rate(0.01).build().unwrap();
     for number in 0..250 {
         filter.by_hash().insert(hash(&hasher, number));
     }
