@@ -72,7 +72,7 @@ fn of_objects<'py>(
         }
         py.check_signals()?;
         blocks += 1;
-        if blocks % BLOCKS_PER_TURN == 0 {
+        if blocks.is_multiple_of(BLOCKS_PER_TURN) {
             // Other threads wait for the interpreter lock.
             py.detach(|| ());
         }
