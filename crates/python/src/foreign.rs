@@ -124,7 +124,7 @@ impl ForeignFilter {
 /// >>> from tamis import foreign
 /// >>> foreign.read(b"something else", "guava")
 /// Traceback (most recent call last):
-/// tamis.FormatError: it ends after 14 bytes, and 1701670752 are needed
+/// tamis.FormatError: the strategy is 115, and must be from 0 to 1
 #[pyfunction]
 #[pyo3(signature = (source, format, /, *, column=None, key=None))]
 pub(crate) fn read_foreign(
