@@ -1,5 +1,6 @@
 //! Runs a crawl: starts each request that may start, and takes each event to its place.
 
+use core::pin::pin;
 use core::time::Duration;
 use std::time::Instant;
 
@@ -52,6 +53,15 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     let map = args.host_map.as_deref().map(HostMap::read).transpose()?;
     let agent = args.user_agent.as_str();
     let name = agent.split(['/', ' ']).next().unwrap_or_default().to_owned();
+    for url in &args.start {
+        let is_allowed = |url: Url| map.as_ref().is_none_or(|map| map.allows(&url));
+        if !urls::normal(url).is_some_and(is_allowed) {
+            return Err(format!("{url}: no URL to crawl, or not in the map of hosts").into());
+        }
+        if url.scheme() == "https" && !cfg!(feature = "tls") {
+            return Err(format!("{url}: build the crawler with its feature `tls`").into());
+        }
+    }
     let (claims, past, mut waiting) = Claims::open(&args).await?;
     Report::begin(&claims, &past, &args)?;
     let client = fetch::client(&format!("{agent} crawl-{}", past.identity), map.as_ref())?;
@@ -74,11 +84,10 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     waiting.retain(|url| crawl.visitor.allows(url));
     waiting.into_iter().for_each(|url| crawl.frontier.push(url));
     crawl.claim(&args.start);
-    if crawl.found.is_empty() {
-        return Err("no start URL may be crawled".into());
-    }
 
     let mut events = Vec::new();
+    // One listener, so that a signal is also noticed while the loop is elsewhere.
+    let mut interrupt = pin!(signal::ctrl_c());
     let mut update = time::interval(Duration::from_millis(500));
     loop {
         // This is where pages become done, and nothing ends it half-way.
@@ -99,7 +108,14 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
             () = time::sleep_until(next.unwrap_or_else(Instant::now).into()), if may_start => {}
             Some(ended) = crawl.tasks.join_next() => ended?,
             _ = update.tick() => crawl.report.show(&crawl.frontier),
-            Ok(()) = signal::ctrl_c(), if !crawl.is_over => crawl.is_over = true,
+            Ok(()) = &mut interrupt => {
+                // The first one waits for the pages in flight.
+                if crawl.is_over {
+                    return Err("interrupted twice; the same command line continues".into());
+                }
+                crawl.is_over = true;
+                interrupt.set(signal::ctrl_c());
+            }
         }
     }
 }

@@ -43,10 +43,14 @@ pub(crate) fn client(agent: &str, map: Option<&HostMap>) -> Result<Client, Failu
         .connect_timeout(CONNECT_TIME)
         .read_timeout(PART_TIME)
         .timeout(WHOLE_TIME);
+    if map.is_some() {
+        // Only the addresses of the map are asked.
+        client = client.no_proxy();
+    }
     for (name, address) in map.iter().flat_map(|map| &map.0) {
         client = client.resolve(name, *address);
     }
-    Ok(client.build()?)
+    client.build().map_err(|error| format!("{agent:?} is no User-Agent: {error}").into())
 }
 
 /// Gets a page. `on_head` is called when the head of the answer has come, or none will come.
