@@ -50,7 +50,7 @@ pub(crate) fn client(agent: &str, map: Option<&HostMap>) -> Result<Client, Failu
     for (name, address) in map.iter().flat_map(|map| &map.0) {
         client = client.resolve(name, *address);
     }
-    client.build().map_err(|error| format!("{agent:?} is no User-Agent: {error}").into())
+    client.build().map_err(|error| format!("the client {agent:?}: {error}").into())
 }
 
 /// Gets a page. `on_head` is called when the head of the answer has come, or none will come.
