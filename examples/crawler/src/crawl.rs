@@ -1,5 +1,6 @@
 //! Runs a crawl: starts each request that may start, and takes each event to its place.
 
+use core::mem;
 use core::pin::pin;
 use core::time::Duration;
 use std::time::Instant;
@@ -53,14 +54,14 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     let map = args.host_map.as_deref().map(HostMap::read).transpose()?;
     let agent = args.user_agent.as_str();
     let name = agent.split(['/', ' ']).next().unwrap_or_default().to_owned();
-    for url in &args.start {
-        let is_allowed = |url: Url| map.as_ref().is_none_or(|map| map.allows(&url));
-        if !urls::normal(url).is_some_and(is_allowed) {
-            return Err(format!("{url}: no URL to crawl, or not in the map of hosts").into());
-        }
-        if url.scheme() == "https" && !cfg!(feature = "tls") {
-            return Err(format!("{url}: build the crawler with its feature `tls`").into());
-        }
+    let is_allowed = |url: &Url| map.as_ref().is_none_or(|map| map.allows(url));
+    let is_spoken = |url: &Url| url.scheme() == "http" || cfg!(feature = "tls");
+    let may_start = |url: &Url| urls::normal(url).is_some_and(|url| is_allowed(&url));
+    if let Some(url) = args.start.iter().find(|url| !may_start(url) || !is_spoken(url)) {
+        return Err(format!(
+            "{url}: not `http`, or `https` with the feature `tls`, or not in the map"
+        )
+        .into());
     }
     let (claims, past, mut waiting) = Claims::open(&args).await?;
     Report::begin(&claims, &past, &args)?;
@@ -110,10 +111,9 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
             _ = update.tick() => crawl.report.show(&crawl.frontier),
             Ok(()) = &mut interrupt => {
                 // The first one waits for the pages in flight.
-                if crawl.is_over {
+                if mem::replace(&mut crawl.is_over, true) {
                     return Err("interrupted twice; the same command line continues".into());
                 }
-                crawl.is_over = true;
                 interrupt.set(signal::ctrl_c());
             }
         }
@@ -183,7 +183,7 @@ impl Crawl {
 
     /// Records what was found, and enqueues what was won.
     async fn record(&mut self) -> Result<(), Failure> {
-        let found = core::mem::take(&mut self.found);
+        let found = mem::take(&mut self.found);
         let done = found.iter().filter_map(|page| page.done.as_ref());
         done.for_each(|page| self.report.count(page.status));
         let won = self.claims.record(found).await?;

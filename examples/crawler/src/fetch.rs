@@ -43,12 +43,9 @@ pub(crate) fn client(agent: &str, map: Option<&HostMap>) -> Result<Client, Failu
         .connect_timeout(CONNECT_TIME)
         .read_timeout(PART_TIME)
         .timeout(WHOLE_TIME);
-    if map.is_some() {
-        // Only the addresses of the map are asked.
-        client = client.no_proxy();
-    }
     for (name, address) in map.iter().flat_map(|map| &map.0) {
-        client = client.resolve(name, *address);
+        // Only the addresses of the map are asked, no proxy.
+        client = client.no_proxy().resolve(name, *address);
     }
     client.build().map_err(|error| format!("the client {agent:?}: {error}").into())
 }

@@ -1,7 +1,7 @@
 //! The log of a process: its records, and what they say after a kill. README.md has the format.
 
 use std::collections::HashMap;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -51,12 +51,7 @@ impl Log {
         let created = fs::create_dir_all(directory);
         let open = || File::options().read(true).append(true).create(true).open(&path);
         let file = created.and_then(|()| open()).map_err(|error| at(&path, &error))?;
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                return Err(at(directory, &"another process uses it"));
-            }
-            locked => locked.map_err(|error| at(&path, &error))?,
-        }
+        file.try_lock().map_err(|_| at(directory, &"another process uses it"))?;
         let (mut past, whole) = Past::read(BufReader::new(&file))?;
         past.cut = file.metadata()?.len() - whole;
         // A file of another program is not touched.

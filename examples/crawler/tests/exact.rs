@@ -111,7 +111,7 @@ fn wrong_options_are_errors() {
     };
     let map = world.folder.path().join("hosts").display().to_string();
     let start = ["--start", "http://elsewhere.example/", "--host-map", &map];
-    assert!(run(&start).contains("http://elsewhere.example/: no URL to crawl"));
+    assert!(run(&start).contains("http://elsewhere.example/: not"));
     assert!(run(&["--start", "http://a.example", "ftp://a.example"]).contains("ftp://a.example"));
     assert!(run(&["--start", "nonsense"]).contains("invalid value"));
     for wrong in ["--rate=2", "--rate=0", "--rate=-1", "--rate=inf", "--delay=584542046090years"] {
