@@ -8,7 +8,6 @@ use std::fmt;
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 use tamis::Figures;
-use tamis::bloom::Geometry;
 
 /// The probability that one right figure lies outside its bounds.
 ///
@@ -48,10 +47,16 @@ impl Bounds {
     }
 
     /// Asserts that a classic filter has the contents, and so the rate, that the formula
-    /// `(1 - e^(-kn/m))^k` gives for its keys. The answers are then compared with its rate.
-    pub(crate) fn classic(&mut self, what: &str, figures: &Figures, geometry: Geometry, keys: u64) {
-        let (fill, probes) = (figures.fill.value, geometry.probes());
-        self.fill(what, fill, geometry.bits(), keys * u64::from(probes));
+    /// `(1 - e^(-kn/m))^k` gives for the `[m, n, k]` of its case, whatever the filter says that it
+    /// has. The answers are then compared with its rate.
+    pub(crate) fn classic(
+        &mut self,
+        what: &str,
+        figures: &Figures,
+        [bits, keys, probes]: [u64; 3],
+    ) {
+        let fill = figures.fill.value;
+        self.fill(what, fill, bits, keys * probes);
         let ratio = figures.false_positive_rate.value / fill.powi(probes as i32);
         assert!((ratio - 1.0).abs() < 1e-9, "{what}: the rate is not the fill to the power of k");
     }
@@ -105,6 +110,9 @@ mod tests {
     use super::*;
     use std::panic::{UnwindSafe, catch_unwind};
 
+    use tamis::BloomFilter;
+    use tamis::hash::Rapid;
+
     fn fails(check: impl FnOnce() + UnwindSafe) -> bool {
         catch_unwind(check).is_err()
     }
@@ -126,6 +134,20 @@ mod tests {
     fn a_wrong_fill_is_rejected() {
         let fill = |fill| move || Bounds::default().fill("", fill, 1_600_000, 480_000);
         assert!(!fails(fill(0.2592)) && fails(fill(0.2618)) && fails(fill(0.2566)));
+    }
+
+    /// A filter with one probe more, or with more bits, than its case is found by its contents.
+    #[test]
+    fn a_filter_of_another_case_is_rejected() {
+        let (bits, keys, probes) = (200_000, 10_000, 6);
+        for (is_wrong, made) in [(false, (bits, probes)), (true, (bits, 7)), (true, (190_000, 6))] {
+            let builder = BloomFilter::<u64>::builder().bits(made.0).probes(made.1);
+            let filter = builder.hasher(Rapid::with_seed(1)).build().unwrap();
+            (0..keys).for_each(|key| _ = filter.insert(&key));
+            let case = [bits, keys, probes.into()];
+            let check = || Bounds::default().classic("", &filter.figures(), case);
+            assert_eq!(fails(std::panic::AssertUnwindSafe(check)), is_wrong, "{made:?}");
+        }
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(crate) fn add(table: &mut Table, bounds: &mut Bounds, size: Size) -> Fallibl
         let builder = BloomFilter::<u64>::builder().hasher(hasher()).bits(BITS).probes(probes);
         let classic = builder.build()?;
         (0..KEYS).for_each(|key| _ = classic.insert(&key));
-        bounds.classic(&format!("k = {probes}"), &classic.figures(), classic.geometry(), KEYS);
+        bounds.classic(&format!("k = {probes}"), &classic.figures(), [BITS, KEYS, probes.into()]);
         let case = Case { name: "classic", probes, expected: formula(20, probes), queries };
         let reported = classic.false_positive_rate();
         case.add(table, bounds, reported, &published, |key| classic.contains(&key));

@@ -71,7 +71,7 @@ fn one_bit(table: &mut Table, bounds: &mut Bounds, size: Size, items: u64) -> Fa
         .probes(1)
         .build()?;
     (0..items).for_each(|i| _ = filter.insert(&url(i)));
-    bounds.classic(what, &filter.figures(), filter.geometry(), items);
+    bounds.classic(what, &filter.figures(), [BITS_PER_URL * items, items, 1]);
     let queries = size.of(1_000_000, 10);
     let measured = measure(bounds, what, [items, queries], filter.false_positive_rate(), |url| {
         filter.contains(url)

@@ -40,7 +40,7 @@ pub(crate) fn add(table: &mut Table, bounds: &mut Bounds, size: Size) -> Fallibl
 
         // The contents are what the formula expects, the reported rate follows from the contents,
         // and the answers have the reported rate.
-        bounds.classic(&what, &filter.figures(), filter.geometry(), keys);
+        bounds.classic(&what, &filter.figures(), [bits, keys, probes.into()]);
         let hits = count(keys..keys + queries, |key| filter.contains(&key));
         bounds.rate(&what, hits, queries, filter.false_positive_rate());
         table.row(

@@ -7,6 +7,9 @@ use std::path::PathBuf;
 use clap::{Parser, value_parser};
 use url::Url;
 
+/// The longest delay, also of a robots.txt: a clock ends, and a crawl shall.
+pub(crate) const MAX_DELAY: Duration = Duration::from_secs(24 * 3600);
+
 /// Crawls the web: fetches each URL once, also with several processes, and after a kill.
 #[derive(Debug, Parser)]
 #[command(name = "tamis-crawler", version, max_term_width = 100)]
@@ -27,11 +30,11 @@ pub(crate) struct Args {
     pub(crate) capacity: u64,
     /// The false-positive rate: of the new URLs, this share is never fetched [default: 1e-9; 1e-4
     /// in a file]
-    #[arg(long)]
+    #[arg(long, value_parser = rate)]
     pub(crate) rate: Option<f64>,
     /// The time between two requests of this process to a host, from the answer to the next
-    /// request. A Crawl-delay that is longer counts instead
-    #[arg(long, default_value = "500ms", value_parser = humantime::parse_duration)]
+    /// request. A Crawl-delay that is longer counts instead. At most a day
+    #[arg(long, default_value = "500ms", value_parser = delay)]
     pub(crate) delay: Duration,
     /// The connections to one host. With a delay, more than one is used only while a page is long
     #[arg(long, default_value_t = 2, value_name = "CONNECTIONS", value_parser = value_parser!(u64).range(1..=1 << 40))]
@@ -61,6 +64,18 @@ pub(crate) struct Args {
     /// For tests: a file of lines `name address:port`. Other names are refused
     #[arg(long, value_name = "FILE")]
     pub(crate) host_map: Option<PathBuf>,
+}
+
+/// Reads a false-positive rate.
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|rate| 0.0 < *rate && *rate < 1.0);
+    rate.ok_or_else(|| "expected a number between 0 and 1".to_owned())
+}
+
+/// Reads a delay.
+fn delay(text: &str) -> Result<Duration, String> {
+    let delay = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+    if delay <= MAX_DELAY { Ok(delay) } else { Err("expected at most a day".to_owned()) }
 }
 
 /// Where known URLs are remembered.
@@ -96,6 +111,17 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn rates_and_delays_without_a_sense_are_refused() {
+        assert_eq!((rate("1e-12"), delay("1day")), (Ok(1e-12), Ok(MAX_DELAY)));
+        for wrong in ["0", "1", "-1", "inf", "NaN", "x"] {
+            assert!(rate(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["25h", "584542046090years", "-1s", "1"] {
+            assert!(delay(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

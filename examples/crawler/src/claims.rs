@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write;
 
+use same_file::is_same_file;
 use url::Url;
 
-use crate::args::Args;
-use crate::failure::Failure;
+use crate::args::{Args, Where};
+use crate::failure::{Failure, at};
 use crate::log::{self, Done, Log, Past};
 use crate::seen::Seen;
 use crate::urls;
@@ -34,10 +35,11 @@ impl Claims {
     /// Opens the log and the memory of URLs, and recovers. Returns also the pages to fetch.
     pub(crate) async fn open(args: &Args) -> Result<(Self, Past, Vec<Url>), Failure> {
         let (log, past) = Log::open(&args.state, args.fsync)?;
+        let seen = Seen::open(args, past.won.len()).await?;
         let mut claims = Self {
-            seen: Seen::open(args, past.won.len()).await?,
+            seen,
             log,
-            output: args.output.as_deref().map(log::append).transpose()?,
+            output: output(args)?,
             batch: usize::try_from(args.batch)?,
             max_pages: args.max_pages,
             of_host: HashMap::new(),
@@ -82,7 +84,7 @@ impl Claims {
             self.log.finish(&page);
         }
         if let Some(output) = &mut self.output {
-            output.write_all(&lines)?;
+            output.write_all(&lines).map_err(|error| format!("the output: {error}"))?;
         }
         self.log.write()?;
         Ok(won)
@@ -129,4 +131,18 @@ impl Claims {
     pub(crate) fn won(&self) -> u64 {
         self.of_host.values().sum()
     }
+}
+
+/// Opens the file for one line per page, unless it is one of the other files: lines would destroy
+/// them.
+fn output(args: &Args) -> Result<Option<File>, Failure> {
+    let Some(path) = &args.output else { return Ok(None) };
+    let log = args.state.join("log");
+    let seen = if let Where::File(seen) = &args.seen { Some(seen) } else { None };
+    let others = [Some(&log), seen, args.host_map.as_ref()];
+    // A file that does not exist yet is none of them.
+    if others.into_iter().flatten().any(|other| is_same_file(path, other).unwrap_or(false)) {
+        return Err(at(path, &"the output cannot be the log, the memory or the map of hosts"));
+    }
+    log::append(path).map(Some)
 }

@@ -1,5 +1,7 @@
 //! Runs a crawl: starts each request that may start, and takes each event to its place.
 
+use core::mem;
+use core::pin::pin;
 use core::time::Duration;
 use std::time::Instant;
 
@@ -52,6 +54,15 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     let map = args.host_map.as_deref().map(HostMap::read).transpose()?;
     let agent = args.user_agent.as_str();
     let name = agent.split(['/', ' ']).next().unwrap_or_default().to_owned();
+    let is_allowed = |url: &Url| map.as_ref().is_none_or(|map| map.allows(url));
+    let is_spoken = |url: &Url| url.scheme() == "http" || cfg!(feature = "tls");
+    let may_start = |url: &Url| urls::normal(url).is_some_and(|url| is_allowed(&url));
+    if let Some(url) = args.start.iter().find(|url| !may_start(url) || !is_spoken(url)) {
+        return Err(format!(
+            "{url}: not `http`, or `https` with the feature `tls`, or not in the map"
+        )
+        .into());
+    }
     let (claims, past, mut waiting) = Claims::open(&args).await?;
     Report::begin(&claims, &past, &args)?;
     let client = fetch::client(&format!("{agent} crawl-{}", past.identity), map.as_ref())?;
@@ -74,11 +85,10 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     waiting.retain(|url| crawl.visitor.allows(url));
     waiting.into_iter().for_each(|url| crawl.frontier.push(url));
     crawl.claim(&args.start);
-    if crawl.found.is_empty() {
-        return Err("no start URL may be crawled".into());
-    }
 
     let mut events = Vec::new();
+    // One listener, so that a signal is also noticed while the loop is elsewhere.
+    let mut interrupt = pin!(signal::ctrl_c());
     let mut update = time::interval(Duration::from_millis(500));
     loop {
         // This is where pages become done, and nothing ends it half-way.
@@ -99,7 +109,13 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
             () = time::sleep_until(next.unwrap_or_else(Instant::now).into()), if may_start => {}
             Some(ended) = crawl.tasks.join_next() => ended?,
             _ = update.tick() => crawl.report.show(&crawl.frontier),
-            Ok(()) = signal::ctrl_c(), if !crawl.is_over => crawl.is_over = true,
+            Ok(()) = &mut interrupt => {
+                // The first one waits for the pages in flight.
+                if mem::replace(&mut crawl.is_over, true) {
+                    return Err("interrupted twice; the same command line continues".into());
+                }
+                interrupt.set(signal::ctrl_c());
+            }
         }
     }
 }
@@ -167,7 +183,7 @@ impl Crawl {
 
     /// Records what was found, and enqueues what was won.
     async fn record(&mut self) -> Result<(), Failure> {
-        let found = core::mem::take(&mut self.found);
+        let found = mem::take(&mut self.found);
         let done = found.iter().filter_map(|page| page.done.as_ref());
         done.for_each(|page| self.report.count(page.status));
         let won = self.claims.record(found).await?;

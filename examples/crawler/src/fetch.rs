@@ -44,9 +44,10 @@ pub(crate) fn client(agent: &str, map: Option<&HostMap>) -> Result<Client, Failu
         .read_timeout(PART_TIME)
         .timeout(WHOLE_TIME);
     for (name, address) in map.iter().flat_map(|map| &map.0) {
-        client = client.resolve(name, *address);
+        // Only the addresses of the map are asked, no proxy.
+        client = client.no_proxy().resolve(name, *address);
     }
-    Ok(client.build()?)
+    client.build().map_err(|error| format!("the client {agent:?}: {error}").into())
 }
 
 /// Gets a page. `on_head` is called when the head of the answer has come, or none will come.

@@ -8,6 +8,7 @@ use std::time::Instant;
 use robotxt::Robots;
 use url::Url;
 
+use crate::args::MAX_DELAY;
 use crate::urls;
 
 /// The number of a host.
@@ -112,6 +113,7 @@ impl Frontier {
     pub(crate) fn set_rules(&mut self, of: HostId, rules: Option<Robots>) {
         let host = &mut self.hosts[of];
         if let Some(delay) = rules.as_ref().and_then(Robots::crawl_delay) {
+            let delay = delay.min(MAX_DELAY);
             // The time since the answer that told of it counts.
             host.ready += delay.saturating_sub(host.delay);
             host.delay = host.delay.max(delay);

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use url::Url;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, at};
 
 /// The addresses of the only hosts that are allowed.
 #[derive(Clone, Debug)]
@@ -16,14 +16,15 @@ pub(crate) struct HostMap(pub(crate) HashMap<String, SocketAddr>);
 impl HostMap {
     /// Reads a file of lines `name address:port`.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let shown = path.display();
-        let text = fs::read_to_string(path).map_err(|error| format!("{shown}: {error}"))?;
-        let entries = text.lines().map(|line| {
-            let (name, address) = line.trim().split_once(' ')?;
+        let text = fs::read_to_string(path).map_err(|error| at(path, &error))?;
+        let entry = |line: &str| {
+            let (name, address) = line.trim().split_once(char::is_whitespace)?;
             Some((name.to_ascii_lowercase(), address.trim().parse().ok()?))
+        };
+        let entries = text.lines().map(|line| {
+            entry(line).ok_or_else(|| at(path, &format!("{line:?} is no line `name address:port`")))
         });
-        let map: Option<_> = entries.collect();
-        Ok(Self(map.ok_or_else(|| format!("{shown}: expected lines `name address:port`"))?))
+        Ok(Self(entries.collect::<Result<_, _>>()?))
     }
 
     /// Returns whether the map has the host of a URL.

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, at};
 use crate::urls::MAX_BYTES;
 
 /// A page that is done. `status` is that of HTTP, or one of [`FAILED`] and [`FORBIDDEN`].
@@ -47,16 +47,16 @@ pub(crate) struct Log {
 impl Log {
     /// Opens or creates the log in a directory, and reads it.
     pub(crate) fn open(directory: &Path, fsync: bool) -> Result<(Self, Past), Failure> {
-        fs::create_dir_all(directory)?;
         let path = directory.join("log");
-        let file = File::options().read(true).append(true).create(true).open(&path)?;
-        let locked = file.try_lock();
-        locked.map_err(|_| format!("{}: another process uses it", directory.display()))?;
+        let created = fs::create_dir_all(directory);
+        let open = || File::options().read(true).append(true).create(true).open(&path);
+        let file = created.and_then(|()| open()).map_err(|error| at(&path, &error))?;
+        file.try_lock().map_err(|_| at(directory, &"another process uses it"))?;
         let (mut past, whole) = Past::read(BufReader::new(&file))?;
         past.cut = file.metadata()?.len() - whole;
         // A file of another program is not touched.
         if whole == 0 && past.cut > 100 {
-            return Err(format!("{}: not the log of a crawler", path.display()).into());
+            return Err(at(&path, &"not the log of a crawler"));
         }
         file.set_len(whole)?;
         let mut log = Self { file, buffer: Vec::new(), bytes: whole, fsync };
@@ -95,11 +95,12 @@ impl Log {
     }
 
     /// Writes what was added. From then on it survives a kill, and with `fsync` a power loss.
-    pub(crate) fn write(&mut self) -> io::Result<()> {
-        self.file.write_all(&self.buffer)?;
+    pub(crate) fn write(&mut self) -> Result<(), Failure> {
+        let written = self.file.write_all(&self.buffer);
         self.bytes += self.buffer.len() as u64;
         self.buffer.clear();
-        if self.fsync { self.file.sync_data() } else { Ok(()) }
+        let kept = written.and_then(|()| if self.fsync { self.file.sync_data() } else { Ok(()) });
+        kept.map_err(|error| format!("the log: {error}").into())
     }
 }
 
@@ -149,7 +150,7 @@ fn text(line: &[u8]) -> Option<&str> {
 /// Opens a file of lines for appending, and removes a last line that was cut.
 pub(crate) fn append(path: &Path) -> Result<File, Failure> {
     let open = || File::options().read(true).append(true).create(true).open(path);
-    let mut file = open().map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut file = open().map_err(|error| at(path, &error))?;
     // A device and a pipe have no length. A line is not longer than two URLs.
     let (len, mut tail) = (file.metadata()?.len(), Vec::new());
     if len > 0 {

@@ -14,6 +14,7 @@ mod report;
 mod seen;
 mod urls;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -23,7 +24,8 @@ async fn main() -> ExitCode {
     match crawl::run(args::Args::parse()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("error: {failure}");
+            // Who has closed standard error does not want to read it.
+            _ = writeln!(io::stderr(), "error: {failure}");
             ExitCode::FAILURE
         }
     }

@@ -1,6 +1,5 @@
 //! The memory of known URLs: in this process, in a file, or in Redis.
 
-use core::fmt::Display;
 use core::iter;
 use core::time::Duration;
 use std::fs::File;
@@ -14,7 +13,7 @@ use tamis::{DynFilter, OnceBloomFilter, OnceCuckooFilter};
 use tamis_redis::{AsyncRedisBloomFilter, Error};
 
 use crate::args::{Args, Where};
-use crate::failure::Failure;
+use crate::failure::{Failure, at};
 use crate::urls::NORMAL_FORM;
 
 /// The rate where growth allows it, and that of a file, which has one word per URL.
@@ -168,9 +167,4 @@ fn in_file(path: &Path, capacity: usize, rate: f64) -> Result<Live<Shared>, Fail
     // SAFETY: no process makes the file shorter. Crawlers only map it.
     let file = unsafe { MapFile::new(file.map_err(|error| at(path, &error))?) };
     options.open_live(file).map_err(|error| at(path, &error))
-}
-
-/// Names the file of an error.
-fn at(path: &Path, error: &dyn Display) -> Failure {
-    format!("{}: {error}", path.display()).into()
 }

@@ -111,16 +111,36 @@ fn wrong_options_are_errors() {
     };
     let map = world.folder.path().join("hosts").display().to_string();
     let start = ["--start", "http://elsewhere.example/", "--host-map", &map];
-    assert!(run(&start).contains("no start URL may be crawled"));
+    assert!(run(&start).contains("http://elsewhere.example/: not"));
+    assert!(run(&["--start", "http://a.example", "ftp://a.example"]).contains("ftp://a.example"));
     assert!(run(&["--start", "nonsense"]).contains("invalid value"));
-    assert!(run(&["--start", "http://a.example", "--rate", "2"]).contains("rate"));
+    for wrong in ["--rate=2", "--rate=0", "--rate=-1", "--rate=inf", "--delay=584542046090years"] {
+        assert!(run(&["--start", "http://a.example", wrong]).contains("invalid value"), "{wrong}");
+    }
     assert!(run(&["--start", "http://a.example", "--host-map", "/no/map"]).contains("/no/map"));
     let text = world.folder.path().join("text");
     fs::write(&text, "no filter").unwrap();
     let seen = text.display().to_string();
     assert!(run(&["--start", "http://a.example", "--seen", &seen]).contains(&seen));
     assert_eq!(fs::read_to_string(&text).unwrap(), "no filter");
+    let line = world.folder.path().join("line");
+    fs::write(&line, "a.example 127.0.0.1:1\nwithout an address\n").unwrap();
+    let bad_map = line.display().to_string();
+    assert!(run(&["--start", "http://a.example", "--host-map", &bad_map]).contains("without an"));
     assert_eq!(world.server.hits().len(), 0);
+}
+
+/// Lines would destroy the log, and make the file of a filter shorter under its mapping.
+#[test]
+fn no_file_of_a_crawl_is_its_output() {
+    for output in ["@state-0/log", "@urls.tamis", "@hosts"] {
+        let world = World::new(10, 1).with(&["--seen", "@urls.tamis", "--output", output]);
+        let map = fs::read(world.folder.path().join("hosts")).unwrap();
+        assert!(!world.start(0).wait().unwrap().success(), "{output}");
+        assert!(world.report(0).contains("cannot be the log"), "{}", world.report(0));
+        assert_eq!(fs::read(world.folder.path().join("hosts")).unwrap(), map);
+        assert_eq!(world.server.hits().len(), 0);
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::process::{Child, Command};
 use std::thread;
 use std::time::Instant;
 
+use crate::redis::Redis;
 use crate::runs::{BATCH, CONNECTIONS, World};
 use crate::site::mix;
 use crate::{PAGES, sample};
@@ -96,4 +97,24 @@ fn processes_that_share_a_file_and_are_killed_lose_nothing() {
     let lost = crate::exact::check_lost(&world, &checked, "urls.tamis");
     assert!(lost <= checked.most_lost(1e-6), "{lost} lost");
     checked.check_politeness(kills as usize + 1);
+}
+
+/// The crawl ends when the filter is gone, and the log has what a new filter needs.
+#[test]
+fn a_redis_that_is_killed_and_has_lost_everything_loses_no_page() {
+    let Some(mut redis) = Redis::start() else { return };
+    let start = Instant::now();
+    let world = World::new(PAGES, 1).with(&["--seen", &redis.filter("seen")]);
+    let mut child = world.start(0);
+    world.server.wait_for(PAGES as usize / 4, || child.try_wait().unwrap().is_some());
+    redis.lose_everything();
+    let status = child.wait().unwrap();
+    assert!(!status.success(), "{}", world.report(0));
+    world.run();
+    let checked = world.check();
+    checked.print("a Redis that dies", start);
+    eprintln!("{}", world.report(0));
+    assert!(checked.twice <= CONNECTIONS + BATCH, "{}", checked.twice);
+    assert!(checked.lost.len() as u64 <= checked.most_lost(1e-9));
+    checked.check_politeness(2);
 }

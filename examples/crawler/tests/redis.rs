@@ -13,7 +13,7 @@ use tempfile::{TempDir, tempdir};
 pub(crate) struct Redis {
     process: Child,
     port: u16,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Redis {
@@ -24,13 +24,7 @@ impl Redis {
         for _ in 0..10 {
             let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
             let folder = tempdir().unwrap();
-            let spawned = Command::new("redis-server")
-                .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])
-                .arg("--dir")
-                .arg(folder.path())
-                .stdout(Stdio::null())
-                .spawn();
-            match spawned {
+            match spawn(port, &folder) {
                 Err(error) if error.kind() == ErrorKind::NotFound => {
                     let is_required = std::env::var_os("TAMIS_REQUIRE_REDIS").is_some();
                     assert!(!is_required, "redis-server is not installed, and is required");
@@ -38,7 +32,7 @@ impl Redis {
                     return None;
                 }
                 spawned => {
-                    let mut server = Self { process: spawned.unwrap(), port, _folder: folder };
+                    let mut server = Self { process: spawned.unwrap(), port, folder };
                     if server.is_ready() {
                         return Some(server);
                     }
@@ -46,6 +40,14 @@ impl Redis {
             }
         }
         panic!("redis-server does not start");
+    }
+
+    /// Kills the server, and starts one at its address that has lost everything.
+    pub(crate) fn lose_everything(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+        self.process = spawn(self.port, &self.folder).unwrap();
+        assert!(self.is_ready(), "redis-server does not start again");
     }
 
     /// Returns the address of a filter.
@@ -70,6 +72,15 @@ impl Redis {
         }
         false
     }
+}
+
+fn spawn(port: u16, folder: &TempDir) -> std::io::Result<Child> {
+    Command::new("redis-server")
+        .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])
+        .arg("--dir")
+        .arg(folder.path())
+        .stdout(Stdio::null())
+        .spawn()
 }
 
 impl Drop for Redis {
