@@ -35,8 +35,9 @@ pub enum InsertError {
     /// inserted.
     TooManyCopies,
     /// A filter that grows found no room, and cannot make any: another thread stopped while it held
-    /// a lock, and did not go on within about a second. The filter has not reached its last size.
-    /// When the thread goes on, inserts succeed again.
+    /// a lock, and did not go on within about a second (without `std`, a much shorter time). The
+    /// filter has not reached its last size. When the thread goes on, inserts succeed again. Until
+    /// then, each insert that finds no room waits as long, also each one of a batch.
     Stalled,
 }
 

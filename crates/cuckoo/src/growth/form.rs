@@ -94,7 +94,8 @@ impl Form {
         bucket.wrapping_sub(lows) & !bucket & highs
     }
 
-    /// Returns the highest bit of the first empty slot, or the number of bits of a bucket.
+    /// Returns the highest bit of the first empty slot, or the number of bits of a bucket if there
+    /// is none.
     #[inline(always)]
     pub(crate) const fn first_empty(&self, paired: bool, bucket: u128) -> u32 {
         let marks = self.marks(paired, bucket);
@@ -121,8 +122,8 @@ impl Form {
         [lows, upper_lows, highs, upper_highs, self.tag, below]
     }
 
-    /// Returns a number that is not 0 if a slot of a bucket, given in halves, holds this number:
-    /// for vectors, which have no numbers of 128 bits.
+    /// Returns a number that is not 0 if and only if a slot of a bucket, given in halves, holds
+    /// this number: for vectors, which have no numbers of 128 bits.
     #[inline(always)]
     pub(crate) const fn marks_of(
         [lows, upper_lows, highs, upper_highs, _, below]: [u64; 6],

@@ -158,15 +158,14 @@ fn make_room(table: &Table, class: Class) -> Result<(), InsertError> {
     if table.relocate_one(class) {
         return Ok(());
     }
-    // 2. Neither a search nor a split helps if all slots of both buckets hold this class: a split
-    //    keeps its copies together. At first a cheap check, which mostly fails.
-    if table.peek(class.buckets[0], class.fingerprint).contains(class)
-        && table.lock_stripe(class).is_full_of_class()
-    {
-        return Err(InsertError::TooManyCopies);
-    }
     let mut search = Search::new();
     loop {
+        // 2. Neither a search nor a split helps if all slots of both buckets hold this class: a
+        //    split keeps its copies together. Check before each search: another insert may have
+        //    added the last possible copy, and the table would grow to its end in vain.
+        if is_full_of(table, class) {
+            return Err(InsertError::TooManyCopies);
+        }
         // 3. Find the shortest path, without a lock.
         let Some(mut steps) = search.steps(class, table) else {
             // There is none: the table must grow.
@@ -182,4 +181,11 @@ fn make_room(table: &Table, class: Class) -> Result<(), InsertError> {
             return Ok(());
         }
     }
+}
+
+/// Returns whether all slots of both buckets hold copies of the class.
+fn is_full_of(table: &Table, class: Class) -> bool {
+    // At first a cheap check, which mostly fails.
+    table.peek(class.buckets[0], class.fingerprint).contains(class)
+        && table.lock_stripe(class).is_full_of_class()
 }

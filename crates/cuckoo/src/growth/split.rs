@@ -21,7 +21,7 @@ const SHORT_ATTEMPTS: u32 = if cfg!(any(tamis_loom, tamis_shuttle)) { 1 } else {
 
 /// The number of further attempts, a millisecond apart, before an insert that finds no room returns
 /// an error. A thread that waits for a core on a busy machine, or whose container has used up its
-/// share of time, goes on within a fraction of this second.
+/// share of time, mostly goes on within a fraction of this second.
 const LONG_ATTEMPTS: u32 = if cfg!(any(tamis_loom, tamis_shuttle)) { 1 } else { 1000 };
 
 /// The result of an attempt to split a portion.

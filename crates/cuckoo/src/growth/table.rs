@@ -102,8 +102,10 @@ impl Table {
     /// Empties the table, which begins with its first size again.
     pub(crate) fn clear(&mut self) {
         let pointer = self.pointer.update(|bits| Pointer::of(*bits));
-        // With the children of a portion that is split and not yet published.
-        self.words.fill(pointer.places(&self.plan) + self.portion, 0);
+        // With the children of a portion that is split and not yet published. After the last level
+        // there is none.
+        let last = self.plan.buckets << self.plan.doublings;
+        self.words.fill(last.min(pointer.places(&self.plan) + self.portion), 0);
         let empty = in_place(tag_of_level(0), self.plan.shape(0));
         self.words.fill(self.plan.buckets, empty);
         self.restart(Pointer { level: 0, next: 0 });

@@ -408,6 +408,40 @@ fn a_full_table_ends() {
     assert_eq!(table.grow(), Err(GrowError::Ended));
 }
 
+/// There is no portion behind the last bucket of the last level.
+#[test]
+fn a_table_of_its_last_size_can_be_cleared() {
+    for paired in sizes() {
+        let plan = Plan { buckets: 1024, width: 14, doublings: 1, paired };
+        let (mut table, len) = (Table::new(plan).unwrap(), Counter::zeroed(1).unwrap());
+        for _ in 0..2 {
+            while table.grow().is_ok() {}
+            for number in 0..4000 {
+                Counted { table: &table, len: &len }.insert(hash(number)).unwrap();
+            }
+            assert!((0..4000).all(|number| table.contains(class(&plan, number))));
+            table.clear();
+            assert_eq!(table.pointer(), Pointer { level: 0, next: 0 });
+            let empty = in_place(tag_of_level(0), plan.shape(0));
+            let last = plan.buckets << plan.doublings;
+            for place in 0..last {
+                assert_eq!(table.bucket(place), if place < plan.buckets { empty } else { 0 });
+            }
+        }
+    }
+}
+
+/// A comparison of the shapes of two levels tells all shapes of one size apart.
+#[test]
+fn shapes_of_one_size_differ() {
+    for paired in [true, false] {
+        let shapes = sequence(paired);
+        for (at, shape) in shapes.iter().enumerate() {
+            assert!(shapes.iter().enumerate().all(|(to, other)| shape.is(*other) == (at == to)));
+        }
+    }
+}
+
 /// Returns the bytes of a table that has just room for this number of items.
 fn bytes_for(plan: &Plan, items: u64) -> u64 {
     let level =
