@@ -37,7 +37,7 @@ pub enum InsertError {
     /// A filter that grows found no room, and cannot make any: another thread stopped while it held
     /// a lock, and did not go on within about a second (without `std`, a much shorter time). The
     /// filter has not reached its last size. When the thread goes on, inserts succeed again. Until
-    /// then, each insert that finds no room waits as long, also each one of a batch.
+    /// then, further inserts that find no room wait for milliseconds only.
     Stalled,
 }
 

@@ -61,13 +61,32 @@ impl Table {
                     attempts += 1;
                     if attempts <= SHORT_ATTEMPTS {
                         backoff.wait();
+                    } else if self.has_stalled_here() {
+                        // An insert has waited long enough for the same thread, so this one, and
+                        // all further ones of a batch, do not.
+                        break;
                     } else {
                         backoff.sleep();
                     }
                 }
             }
         }
+        // ORDERING: Relaxed: a hint.
+        self.stalled.store(self.stall(), Ordering::Relaxed);
         Err(GrowError::Stalled)
+    }
+
+    /// Returns whether growth stalled before, and has made no step since.
+    fn has_stalled_here(&self) -> bool {
+        // ORDERING: Relaxed: a hint.
+        self.stalled.load(Ordering::Relaxed) == self.stall()
+    }
+
+    /// Returns a number that names the step at which growth is.
+    fn stall(&self) -> u64 {
+        // ORDERING: Relaxed: a hint.
+        let sweep = self.sweep.load(Ordering::Relaxed);
+        self.pointer().bits() ^ sweep.rotate_left(32)
     }
 
     /// Splits the buckets of one portion, or takes some locks of a sweep. Waits for nobody.

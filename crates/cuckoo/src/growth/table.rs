@@ -31,6 +31,8 @@ pub(crate) struct Table {
     pub(crate) pointer: CachePadded<Word>,
     /// The sweep `Q`: the level that may be split, and how many locks were taken since.
     pub(crate) sweep: CachePadded<Word>,
+    /// The step of growth at which an insert last waited in vain. A hint.
+    pub(crate) stalled: Word,
     /// The locks of the stripes, then those of the splitters.
     locks: Lines,
     versions: Lines,
@@ -91,6 +93,7 @@ impl Table {
             words,
             pointer: CachePadded::new(Word::new(0)),
             sweep: CachePadded::new(Word::new(0)),
+            stalled: Word::new(0),
             locks: packed(stripes + SPLITTERS)?,
             versions: packed(stripes)?,
             simd: SimdLevel::detect(),
