@@ -16,7 +16,9 @@ use crate::keys::{Count, hasher_of_seed};
 ///
 /// An item for which `add` returned True is found for the whole window, and is forgotten at most a
 /// sixth of the window later. A repeat does not make it stay longer: see `add_or_refresh`. With a
-/// span, `capacity` is the number of distinct items of a span.
+/// span, `capacity` is the number of distinct items of a span, and they must come evenly: if all of
+/// them come in a burst, more absent items are found than `rate` says. For bursts, give six times
+/// the largest number of items of a sixth of the span.
 ///
 /// >>> import tamis
 /// >>> recent = tamis.RotatingBloomFilter(1000, span=3600.0)
