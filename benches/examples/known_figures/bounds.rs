@@ -33,8 +33,8 @@ impl Bounds {
         let [below, above] = tails(hits, queries, rate);
         assert!(
             below.min(above) > ALPHA / 2.0,
-            "{what}: {hits} of {queries} queries at a rate of {rate:e}: probability {below:e} of so few, {above:e} of \
-             so many"
+            "{what}: {hits} of {queries} queries at a rate of {rate:e}: at most this number has probability {below:e}, \
+             at least this number {above:e}"
         );
     }
 
@@ -89,7 +89,7 @@ impl fmt::Display for Bounds {
     }
 }
 
-/// Returns the probabilities of at most, and of at least so many hits.
+/// Returns the probability of at most this number of hits, and that of at least this number.
 fn tails(hits: u64, queries: u64, rate: f64) -> [f64; 2] {
     let binomial = Binomial::new(rate, queries).expect("a rate from 0 to 1");
     [binomial.cdf(hits), if hits == 0 { 1.0 } else { binomial.sf(hits - 1) }]

@@ -11,8 +11,8 @@ use crate::one_slot::OneSlot;
 use crate::size::Size;
 use crate::table::{Table, number, per_cent};
 
-/// The slots per bucket, the bits of a fingerprint in our shape with so many slots, and the
-/// published load, at which a table refuses its first item.
+/// The number of slots per bucket, the bits of a fingerprint in our shape with this number of
+/// slots, and the published load, at which a table refuses its first item.
 const LOADS: [(u32, u32, f64); 4] = [(1, 16, 0.50), (2, 32, 0.84), (4, 16, 0.95), (8, 8, 0.98)];
 
 /// How far a load may lie below the published one, or above the limit of large tables. It is not

@@ -58,8 +58,8 @@ pub(crate) fn add(table: &mut Table, bounds: &mut Bounds, size: Size) -> Fallibl
     Ok(())
 }
 
-/// Returns the rate with so many bits per key and probes, in the limit of many keys; by `libm`, the
-/// same on every machine.
+/// Returns the rate with these numbers of bits per key and of probes, in the limit of many keys; by
+/// `libm`, the same on every machine.
 pub(crate) fn formula(bits_per_key: u64, probes: u32) -> f64 {
     let fill = -libm::expm1(-f64::from(probes) / bits_per_key as f64);
     fill.powi(probes as i32)

@@ -164,7 +164,7 @@ impl Storm {
         (asked, missed)
     }
 
-    /// Checks what remains when all threads have ended, of which the workers won so many claims.
+    /// Checks what remains when all threads have ended. The workers have won `won` claims.
     fn check(&self, won: u64) {
         let left = (0..self.items).filter(|&number| !leaves(number));
         let workers = 0..self.workers.len() as u64;

@@ -187,7 +187,7 @@ class Site:
         return stats
 
     def stop(self, settings: dict[str, Any], number: signal.Signals, fetches: int) -> None:
-        """Crawl until so many pages were fetched, and send a signal."""
+        """Crawl until this number of pages is fetched, and send a signal."""
         process = self.start(settings)
         while self.fetched().total() < fetches:
             assert process.poll() is None, "the crawl has ended too early"

@@ -17,8 +17,8 @@ use tamis_sync::{Lines, Ordering};
 
 const ROUNDS: usize = 11;
 
-/// The queries of a run, at most: so many distinct blocks that those of the run before are not in
-/// the cache any more.
+/// The highest number of queries of a run. Their blocks push those of the run before out of the
+/// cache.
 const MOST: usize = 4_000_000;
 
 /// Returns the ns per operation of two sides, and their ratio. Each goes first in turn: the second
@@ -136,7 +136,7 @@ fn measure(items: usize) {
     let mut peer = new_peer();
     keys.iter().for_each(|&hash| _ = peer.insert_hash(hash));
 
-    // Distinct keys in no order, so many that a run takes a moment.
+    // Distinct keys in no order. Their number makes a run long enough to be timed.
     let part = &keys[items.saturating_sub(MOST)..];
     let count = part.len();
     let absent = random(2, count);

@@ -114,7 +114,7 @@ impl Frontier {
         let host = &mut self.hosts[of];
         if let Some(delay) = rules.as_ref().and_then(Robots::crawl_delay) {
             let delay = delay.min(MAX_DELAY);
-            // The time since the answer that told of it counts.
+            // The time since the answer with this rule counts.
             host.ready += delay.saturating_sub(host.delay);
             host.delay = host.delay.max(delay);
         }

@@ -114,15 +114,8 @@ impl StripeGuard<'_> {
     /// changed meanwhile.
     #[inline(always)]
     fn add_in<M: Memory>(&self, memory: &M) -> Option<bool> {
-        let (table, whole) = (self.table, self.class.fingerprint);
-        // 1. Read both buckets. The pointer is loaded under the lock, so the tags say their levels
-        //    (claim 4).
-        let (pointer, [one, other]) = (table.pointer(), self.class.buckets);
-        let one = table.read_at(memory, pointer, one, whole);
-        let other = table.read_at(memory, pointer, other, whole);
-        if !one.is_at_rest::<M>() | !other.is_at_rest::<M>() {
-            return None;
-        }
+        // 1. Read both buckets.
+        let [one, other] = self.read_both(memory)?;
         // 2. Slots are filled from the lowest. So the bucket whose first empty slot is lower has
         //    more of them, or nearly so.
         let to = if one.first_empty::<M>() <= other.first_empty::<M>() { one } else { other };
@@ -132,6 +125,16 @@ impl StripeGuard<'_> {
             // ORDERING: Relaxed, as in `add_to`.
             Some(change) => memory.exchange(to.place, change, Ordering::Relaxed).then_some(true),
         }
+    }
+
+    /// Reads both buckets, or returns `None` if one is being split. The pointer is loaded under the
+    /// lock, so the tags say their levels (claim 4).
+    #[inline(always)]
+    fn read_both<M: Memory>(&self, memory: &M) -> Option<[Read; 2]> {
+        let (pointer, [one, other]) = (self.table.pointer(), self.class.buckets);
+        let one = self.table.read_at(memory, pointer, one, self.class.fingerprint);
+        let other = self.table.read_at(memory, pointer, other, self.class.fingerprint);
+        (one.is_at_rest::<M>() & other.is_at_rest::<M>()).then_some([one, other])
     }
 
     /// Returns the value of a bucket at rest, and the value with a copy in its first empty slot, if
@@ -244,14 +247,8 @@ impl StripeGuard<'_> {
     /// split or changed meanwhile.
     #[inline(always)]
     fn relocate_in<M: Memory>(&self, memory: &M) -> Option<bool> {
-        let (table, whole) = (self.table, self.class.fingerprint);
-        // 1. Read both buckets, as in `add_in`.
-        let (pointer, [from, to]) = (table.pointer(), self.class.buckets);
-        let from = table.read_at(memory, pointer, from, whole);
-        let to = table.read_at(memory, pointer, to, whole);
-        if !from.is_at_rest::<M>() | !to.is_at_rest::<M>() {
-            return None;
-        }
+        // 1. Read both buckets.
+        let [from, to] = self.read_both(memory)?;
         let (Some(clear), Some(add)) = (self.cleared::<M>(from), self.filled::<M>(to)) else {
             return Some(false);
         };

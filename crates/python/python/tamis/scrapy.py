@@ -57,7 +57,8 @@ class _Tables:
         self._tables: list[CuckooFilter] = []
         # The number of fingerprints in each table.
         self._counts: list[int] = []
-        # What has been saved: so many tables for good, and so many fingerprints.
+        # The number of tables that are saved and do not change any more, and that of the saved
+        # fingerprints.
         self._files = 0
         self._saved = 0
         self._capacity = max(capacity, _SMALLEST)
