@@ -9,6 +9,8 @@
 //! selected between two sets of immediate constants (any machine: counted by callgrind with AVX2,
 //! 100,000 items at 1e-4).
 
+use tamis_sync::{Lanes, Wide};
+
 use crate::bucket::Shape;
 use crate::growth::layout::tag_of_level;
 use crate::growth::plan::{PAIRS, WORDS};
@@ -24,7 +26,59 @@ pub(crate) struct Form {
 }
 
 /// The forms of a level and of the next one.
-pub(crate) type Forms = [Form; 2];
+#[derive(Debug)]
+pub(crate) struct Forms {
+    pub(crate) each: [Form; 2],
+    /// The same, for vectors of 512 bits, if [`has_lanes`](Self::has_lanes).
+    lanes: [Lanes; 2],
+}
+
+/// The lane of the tag.
+const TAG_LANE: usize = 15;
+
+impl Forms {
+    const fn new(shapes: [Shape; 2], level: u32) -> Self {
+        let [shape, next] = shapes;
+        Self {
+            each: [Form::new(shape, level), Form::new(next, level + 1)],
+            lanes: [lanes(shape, level), lanes(next, level + 1)],
+        }
+    }
+
+    /// Returns whether the slots of both levels fit into lanes. Those of the next level are no
+    /// wider.
+    #[inline(always)]
+    pub(crate) const fn has_lanes(&self) -> bool {
+        self.each[0].shape.width() <= Lanes::MAX_WIDTH
+    }
+
+    /// Returns whether one of two buckets of 128 bits, each at the level or at the next one,
+    /// has a slot that holds its number; or `None` if one is not at rest at its level. All numbers
+    /// must fit into slots, and [`has_lanes`](Self::has_lanes) must hold.
+    #[inline(always)]
+    pub(crate) fn find_wide(&self, wide: Wide, buckets: [(u128, u64, bool); 2]) -> Option<bool> {
+        let equal = |(bucket, held, is_ahead): (u128, u64, bool)| {
+            self.lanes[usize::from(is_ahead)].equal_wide(wide, bucket, held as u32)
+        };
+        let [one, other] = buckets;
+        let (one, other) = (equal(one), equal(other));
+        let tag = 1 << TAG_LANE;
+        (one & other & tag != 0).then_some((one | other) & !tag != 0)
+    }
+}
+
+/// Returns the slots and the tag of a bucket as lanes, if they fit.
+const fn lanes(shape: Shape, level: u32) -> Lanes {
+    let (mut lanes, mut slot) = (Lanes::EMPTY, 0);
+    if !shape.is_pair() || shape.width() > Lanes::MAX_WIDTH {
+        return lanes;
+    }
+    while slot < shape.slots() {
+        lanes = lanes.with(slot as usize, slot * shape.width(), shape.width());
+        slot += 1;
+    }
+    lanes.with_constant(TAG_LANE, 126, 2, tag_of_level(level))
+}
 
 /// The number of forms of levels with one shape: the next shape is the same or the following one,
 /// and the level is even or odd.
@@ -35,12 +89,12 @@ static OF_WORDS: [Forms; KINDS * WORDS.len()] = all(&WORDS);
 
 const fn all<const LEN: usize, const COUNT: usize>(shapes: &[Shape; LEN]) -> [Forms; COUNT] {
     const { assert!(COUNT == KINDS * LEN) };
-    let mut forms = [const { [Form::new(PAIRS[0], 0), Form::new(PAIRS[0], 1)] }; COUNT];
+    let mut forms = [const { Forms::new([PAIRS[0]; 2], 0) }; COUNT];
     let mut at = 0;
     while at < COUNT {
         let (number, is_same, parity) = (at / KINDS, at / 2 % 2 == 0, at as u32 % 2);
         let next = if is_same || number + 1 == LEN { number } else { number + 1 };
-        forms[at] = [Form::new(shapes[number], parity), Form::new(shapes[next], parity + 1)];
+        forms[at] = Forms::new([shapes[number], shapes[next]], parity);
         at += 1;
     }
     forms

@@ -88,7 +88,7 @@ proptest! {
         let number = which.index(shapes.len());
         let next = (number + step).min(shapes.len() - 1);
         let forms = forms(paired, level, [number, next]);
-        for (form, (shape, level)) in forms.iter().zip([(number, level), (next, level + 1)]) {
+        for (form, (shape, level)) in forms.each.iter().zip([(number, level), (next, level + 1)]) {
             let shape = shapes[shape];
             prop_assert_eq!(form.shape, shape);
             // Few values, so slots are often empty or equal; and high ones too.
