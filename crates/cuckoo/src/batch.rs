@@ -6,7 +6,7 @@ use tamis_sync::{BATCH, Kernel, SimdLevel};
 
 use crate::bucket::Shape;
 use crate::geometry::Geometry;
-use crate::growth::plan::Plan;
+use crate::growth::classifier::Classifier;
 use crate::place::{Class, GOLDEN};
 
 /// The classes of a batch of items, with one array per field of [`Class`].
@@ -31,14 +31,15 @@ impl<const ITEMS: usize> Classes<ITEMS> {
 
     /// Computes the classes of these hashes in a filter that grows. For a [`Kernel`].
     #[inline(always)]
-    pub(crate) fn spread_grown(&mut self, hashes: &[u64; ITEMS], plan: &Plan) {
-        let fingerprint = |hash| plan.fingerprint(hash);
+    pub(crate) fn spread_grown(&mut self, hashes: &[u64; ITEMS], classifier: &Classifier) {
+        let fingerprint = |hash| classifier.fingerprint(hash);
         // As in `Spread`.
-        if plan.buckets <= u64::from(u32::MAX) {
-            let range = |hash, n| narrow_range(hash, n as u32);
-            self.compute(hashes, plan.buckets, fingerprint, range);
-        } else {
-            self.compute(hashes, plan.buckets, fingerprint, fastrange);
+        match classifier.buckets() {
+            (buckets, 0) => self.compute(hashes, buckets, fingerprint, fastrange),
+            (_, narrow) => {
+                let range = |hash, _| narrow_range(hash, narrow);
+                self.compute(hashes, u64::from(narrow), fingerprint, range);
+            }
         }
     }
 

@@ -1,10 +1,14 @@
 //! An array of words whose number is a power of two, so that any number selects one.
 
 use core::fmt;
+use core::sync::atomic::Ordering;
 
 use crate::line::{LINE_WORDS, Line};
 use crate::lines::{AllocError, Lines};
 use crate::word::Word;
+
+/// Whether a line is not just its eight words: the words of a model checker have another size.
+const MODELLED: bool = size_of::<Line>() != LINE_WORDS * size_of::<Word>();
 
 /// Words, of which a key selects one by its low bits, without a bounds check.
 ///
@@ -91,14 +95,54 @@ impl Ring {
     #[must_use]
     pub fn word(&self, key: u64) -> &Word {
         let number = self.index(key);
-        if const { size_of::<Line>() != LINE_WORDS * size_of::<Word>() } {
-            // A model checker's words have another size.
+        if MODELLED {
             return self.lines.word(number);
         }
-        // SAFETY: a line has the size of its eight words, as checked above, so the lines are
-        // contiguous words. `number` is at most `mask`, and `zeroed` allocated at least `mask + 1`
-        // words. Nothing replaces the lines or changes `mask`.
+        // SAFETY: the lines are contiguous words, see `MODELLED`. `number` is at most `mask`, and
+        // `zeroed` allocated at least `mask + 1` words. Nothing replaces the lines or changes
+        // `mask`.
         unsafe { &*self.lines.as_ptr().cast::<Word>().add(number) }
+    }
+
+    /// Returns the sum of the words that these keys select, each loaded in turn. It wraps.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_sync::{Ordering, Ring};
+    ///
+    /// let ring = Ring::zeroed(16)?;
+    /// // ORDERING: Relaxed, all three: there is one thread.
+    /// ring.word(2).store(5, Ordering::Relaxed);
+    /// ring.word(3).store(7, Ordering::Relaxed);
+    /// assert_eq!(ring.sum(&[2, 18, 3, 4], Ordering::Relaxed), 17);
+    /// # Ok::<(), tamis_sync::AllocError>(())
+    /// ```
+    // Not inlined, and of a slice: with a number of keys that it knows, the compiler keeps all loaded
+    // words, to add them up later.
+    #[inline(never)]
+    #[must_use]
+    pub fn sum(&self, keys: &[u64], order: Ordering) -> u64 {
+        // Address and mask in variables: from memory the compiler must load them again after each
+        // Acquire load.
+        let (lines, mask) = (&*self.lines, self.mask);
+        let load = |key: u64| {
+            let number = key as usize & mask;
+            if MODELLED {
+                // ORDERING: the caller's.
+                return self.lines.word(number).load(order);
+            }
+            // SAFETY: as in `word`.
+            let word = unsafe { &*lines.as_ptr().cast::<Word>().add(number) };
+            // ORDERING: the caller's.
+            word.load(order)
+        };
+        let (chunks, rest) = keys.as_chunks::<4>();
+        let mut sum = 0_u64;
+        for keys in chunks {
+            sum = keys.iter().fold(sum, |sum, &key| sum.wrapping_add(load(key)));
+        }
+        rest.iter().fold(sum, |sum, &key| sum.wrapping_add(load(key)))
     }
 }
 
@@ -111,8 +155,6 @@ impl fmt::Debug for Ring {
 
 #[cfg(all(test, not(any(tamis_loom, tamis_shuttle))))]
 mod tests {
-    use core::sync::atomic::Ordering;
-
     use super::*;
 
     /// Every key reaches a word of the lines, and the words differ.
@@ -130,6 +172,8 @@ mod tests {
             for key in [0, 1, len - 1, len, 12_345, u64::MAX] {
                 // ORDERING: likewise.
                 assert_eq!(ring.word(key).load(Ordering::Relaxed), key % len + 1);
+                // ORDERING: likewise.
+                assert_eq!(ring.sum(&[key, 0, key], Ordering::Relaxed), 2 * (key % len) + 3);
             }
         }
     }

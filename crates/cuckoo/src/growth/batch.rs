@@ -10,9 +10,9 @@ use core::array;
 use tamis_sync::{BATCH, Kernel, Ordering};
 
 use crate::batch::Classes;
+use crate::growth::classifier::Classifier;
 use crate::growth::form::{Form, Forms};
 use crate::growth::locate::{Location, Locator};
-use crate::growth::plan::Plan;
 use crate::growth::pointer::Pointer;
 use crate::growth::table::Table;
 use crate::growth::words::Loaded;
@@ -42,7 +42,7 @@ impl Located {
 struct Locate<'a> {
     batch: &'a mut Located,
     hashes: &'a [u64; BATCH],
-    plan: &'a Plan,
+    classifier: &'a Classifier,
 }
 
 impl Kernel for Locate<'_> {
@@ -52,9 +52,9 @@ impl Kernel for Locate<'_> {
     // compiler vectorizes them.
     #[inline(always)]
     fn run(self) {
-        let Self { batch: Located { classes, pointer, places, ahead }, hashes, plan } = self;
-        let (pointer, buckets) = (*pointer, plan.buckets);
-        classes.spread_grown(hashes, plan);
+        let Self { batch: Located { classes, pointer, places, ahead }, hashes, classifier } = self;
+        let (pointer, (buckets, _)) = (*pointer, classifier.buckets());
+        classes.spread_grown(hashes, classifier);
         for item in 0..BATCH {
             let locator = Locator::new(pointer, classes.fingerprints[item], buckets);
             for which in 0..2 {
@@ -141,7 +141,7 @@ impl Table {
     #[inline]
     pub(crate) fn locate(&self, hashes: &[u64; BATCH], batch: &mut Located) {
         batch.pointer = self.pointer();
-        self.simd.run(Locate { batch, hashes, plan: &self.plan });
+        self.simd.run(Locate { batch, hashes, classifier: &self.classifier });
     }
 
     /// Prefetches the buckets of a batch of items.
@@ -155,22 +155,15 @@ impl Table {
     pub(crate) fn read_batch(&self, batch: &Located, read: &mut BatchRead) {
         // 1. Load the versions of all items. The pointer was loaded before: it says where to look
         //    first, and a tag says when it is out of date.
-        let mut before = 0_u64;
-        for key in batch.classes.keys {
-            // ORDERING: Acquire, as in `try_at_rest`.
-            before = before.wrapping_add(self.version_of(key).load(Ordering::Acquire));
-        }
+        // ORDERING: Acquire, as in `try_at_rest`.
+        let before = self.versions.sum(&batch.classes.keys, Ordering::Acquire);
         // 2. Load all first buckets, then all second buckets.
         // ORDERING: Acquire, as in `read_from`.
         self.words.load_all(&batch.places, &mut read.loaded, Ordering::Acquire);
         // 3. Load the pointer and all versions again.
-        // ORDERING: Relaxed: the Acquire loads of the buckets keep it behind.
+        // ORDERING: Relaxed, both: the Acquire loads of the buckets keep them behind.
         let now = Pointer::of(self.pointer.load(Ordering::Relaxed));
-        let mut after = 0_u64;
-        for key in batch.classes.keys {
-            // ORDERING: Relaxed, likewise.
-            after = after.wrapping_add(self.version_of(key).load(Ordering::Relaxed));
-        }
+        let after = self.versions.sum(&batch.classes.keys, Ordering::Relaxed);
         // No version decreases, so the sums are equal if and only if every version is unchanged.
         read.is_disturbed = after != before;
         read.is_valid = now.level == batch.pointer.level;

@@ -14,19 +14,35 @@ pub(crate) struct Classifier {
     /// The fingerprints below this are no item's.
     least: u64,
     buckets: u64,
+    /// The number of buckets if it has at most 32 bits, otherwise 0. Vectors multiply 32 bits by
+    /// 32 bits, and only from a number of this type the compiler sees that they may.
+    narrow: u32,
 }
 
 impl Classifier {
     pub(crate) const fn new(plan: &Plan) -> Self {
         let Plan { buckets, width, doublings, .. } = *plan;
-        Self { shift: 64 - width, least: 1 << doublings, buckets }
+        let narrow = if buckets <= u32::MAX as u64 { buckets as u32 } else { 0 };
+        Self { shift: 64 - width, least: 1 << doublings, buckets, narrow }
     }
 
     /// Returns the class of a hash, as [`Plan::class`] does.
     #[inline(always)]
     pub(crate) const fn class(&self, hash: u64) -> Class {
-        let bits = split::pattern(hash) >> self.shift;
-        let fingerprint = if bits < self.least { bits + self.least } else { bits };
+        let fingerprint = self.fingerprint(hash);
         Class::of(fingerprint, split::place(hash, self.buckets), self.buckets)
+    }
+
+    /// Returns the whole fingerprint of a hash, as [`Plan::fingerprint`] does.
+    #[inline(always)]
+    pub(crate) const fn fingerprint(&self, hash: u64) -> u64 {
+        let bits = split::pattern(hash) >> self.shift;
+        if bits < self.least { bits + self.least } else { bits }
+    }
+
+    /// Returns the number of buckets, and the same if it has at most 32 bits, otherwise 0.
+    #[inline(always)]
+    pub(crate) const fn buckets(&self) -> (u64, u32) {
+        (self.buckets, self.narrow)
     }
 }

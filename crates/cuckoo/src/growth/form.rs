@@ -193,7 +193,8 @@ impl Form {
         // The upper half begins with the rest of the slot that crosses the border.
         let upper = second ^ (upper_lows.wrapping_mul(held) | held >> below);
         // The subtraction of the lower halves borrows from the upper ones.
-        let borrow = (slots < lows) as u64;
-        marks | upper.wrapping_sub(upper_lows).wrapping_sub(borrow) & !upper & upper_highs
+        let less = upper.wrapping_sub(upper_lows);
+        let less = if slots < lows { less.wrapping_sub(1) } else { less };
+        marks | less & !upper & upper_highs
     }
 }

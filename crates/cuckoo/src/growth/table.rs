@@ -26,7 +26,7 @@ const LOCK: u64 = 1;
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) plan: Plan,
-    classifier: Classifier,
+    pub(crate) classifier: Classifier,
     /// The forms of each level and of the next one.
     forms: [&'static Forms; 1 << LEVEL_BITS],
     pub(crate) words: Words,
@@ -39,7 +39,7 @@ pub(crate) struct Table {
     /// The locks of the stripes, then those of the splitters.
     locks: Lines,
     /// The versions of the stripes.
-    versions: Ring,
+    pub(crate) versions: Ring,
     pub(crate) simd: SimdLevel,
     /// The buckets that are split before the pointer moves. Their upper children are one line.
     pub(crate) portion: u64,
