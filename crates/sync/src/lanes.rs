@@ -109,7 +109,8 @@ impl Lanes {
     pub fn equal(&self, packed: u128, number: u32) -> u16 {
         let packed = packed.to_le_bytes();
         let lanes: [bool; COUNT] = array::from_fn(|lane| {
-            let bytes = self.bytes[lane].map(|at| packed.get(usize::from(at)).copied().unwrap_or(0));
+            let bytes =
+                self.bytes[lane].map(|at| packed.get(usize::from(at)).copied().unwrap_or(0));
             let wanted = number.checked_shl(self.shifts[lane]).unwrap_or(0) ^ self.constants[lane];
             (u32::from_le_bytes(bytes) ^ wanted) & self.masks[lane] == 0
         });
@@ -205,9 +206,8 @@ mod tests {
                 let mask = (1 << width) - 1;
                 let field = (random >> at) as u32 & mask;
                 let lane = (at + width) as usize % 15;
-                let lanes = |value| {
-                    Lanes::EMPTY.with(lane, at, width).with_constant(15, at, width, value)
-                };
+                let lanes =
+                    |value| Lanes::EMPTY.with(lane, at, width).with_constant(15, at, width, value);
                 // The last two differ in a bit of the field, and in one above it.
                 for number in [field, field ^ 1, field ^ 1 << (width - 1), field | 1 << width] {
                     let is_equal = u16::from(number & mask == field) << lane;

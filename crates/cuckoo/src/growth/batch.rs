@@ -1,9 +1,9 @@
 //! Queries of a batch of items in a table that grows.
 //!
-//! MEASURED: a query in a batch takes 14 ns instead of 33 one by one (10 million items, 17 MB, on
-//! an Intel Xeon, machine not recorded). With the places computed item by item, and the items
-//! queried one by one after the prefetches, a batch of 1.3 million took 24 ns per item instead of
-//! 13.
+//! MEASURED: a query in a batch takes 5.0 ns instead of 9.6 one by one (120,000 items at 1 %,
+//! Sapphire Rapids). With the places computed item by item, and the items queried one by one after
+//! the prefetches, a batch of 1.3 million took 24 ns per item instead of 13 (with an earlier version
+//! of the code, on an Intel Xeon, machine not recorded).
 
 use core::array;
 
@@ -24,7 +24,7 @@ pub(crate) struct Located {
     pointer: Pointer,
     /// The place of each item's buckets, by bucket and item, as all that follow.
     places: [[u64; BATCH]; 2],
-    /// 1 if the bucket is split at the pointer's level, otherwise 0.
+    /// All ones if the bucket is split at the pointer's level, otherwise 0.
     ahead: [[u64; BATCH]; 2],
 }
 
@@ -56,11 +56,11 @@ impl Kernel for Locate<'_> {
         let (pointer, (buckets, _)) = (*pointer, classifier.buckets());
         classes.spread_grown(hashes, classifier);
         for item in 0..BATCH {
-            let locator = Locator::new(pointer, classes.fingerprints[item], buckets);
+            let locator = Locator::in_vector(pointer, classes.fingerprints[item], buckets);
             for which in 0..2 {
                 let Location { place, is_ahead } = locator.at(classes.buckets[which][item]);
                 places[which][item] = place;
-                ahead[which][item] = u64::from(is_ahead);
+                ahead[which][item] = 0_u64.wrapping_sub(u64::from(is_ahead));
             }
         }
     }
@@ -101,17 +101,16 @@ impl Compare<'_> {
         for which in 0..2 {
             for (item, marks) in marks.iter_mut().enumerate() {
                 let ahead = batch.ahead[which][item];
-                let held = batch.classes.fingerprints[item] >> batch.pointer.level >> ahead;
+                // One more than the level of the pointer, if it is split.
+                let level = u64::from(batch.pointer.level).wrapping_sub(ahead);
+                let held = batch.classes.fingerprints[item] >> (level & 63);
                 // Select the form of the bucket's level.
                 let form: [u64; 6] = array::from_fn(|at| {
-                    let is_next = if same && at != Form::TAG { 0 } else { 0_u64.wrapping_sub(ahead) };
+                    let is_next = if same && at != Form::TAG { 0 } else { ahead };
                     form[at] ^ (form[at] ^ next[at]) & is_next
                 });
-                let halves = if paired {
-                    loaded.pairs[which][item]
-                } else {
-                    [loaded.words[which][item], 0]
-                };
+                let halves =
+                    if paired { loaded.pairs[which][item] } else { [loaded.words[which][item], 0] };
                 *marks |= Form::marks_of(form, paired, halves, held);
                 others |= (halves[usize::from(paired)] ^ form[Form::TAG]) >> 62;
             }

@@ -5,9 +5,12 @@
 //! levels of a table it has. So the constants of both are in one table in memory, and a query
 //! selects by an index.
 //!
-//! MEASURED: a query executes 186 instructions instead of 227 with code for every shape, which
+//! MEASURED: a query executed 186 instructions instead of 227 with code for every shape, which
 //! selected between two sets of immediate constants (any machine: counted by callgrind with AVX2,
-//! 100,000 items at 1e-4).
+//! 100,000 items at 1e-4, with an earlier version of the code).
+//!
+//! Where the processor has vectors of 512 bits, all slots of a bucket and its tag are compared in
+//! one. MEASURED: a query takes 9.6 ns instead of 12.6 (120,000 items at 1 %, Sapphire Rapids).
 
 use tamis_sync::{Lanes, Wide};
 
@@ -196,5 +199,78 @@ impl Form {
         let less = upper.wrapping_sub(upper_lows);
         let less = if slots < lows { less.wrapping_sub(1) } else { less };
         marks | less & !upper & upper_highs
+    }
+}
+
+#[cfg(all(test, not(any(tamis_loom, tamis_shuttle))))]
+mod tests {
+    use proptest::prelude::*;
+    use tamis_sync::{Kernel, SimdLevel};
+
+    use super::*;
+    use crate::growth::layout::{in_place, tag};
+
+    /// Two buckets of 128 bits: the value, the wanted number, and whether it is at the next level.
+    struct Find<'f>(&'f Forms, [(u128, u64, bool); 2]);
+
+    impl Kernel for Find<'_> {
+        type Output = Option<bool>;
+
+        fn run(self) -> Option<bool> {
+            let Self(Forms { each, .. }, buckets) = self;
+            let [one, other] = buckets.map(|(bucket, held, is_ahead)| {
+                let form = &each[usize::from(is_ahead)];
+                (form, form.differences(true, bucket, held))
+            });
+            let marks = |(form, differences): (&Form, u128)| form.marks(true, differences);
+            Form::has_tag(true, one.1 | other.1).then(|| marks(one) | marks(other) != 0)
+        }
+
+        #[inline(always)]
+        fn run_wide(self, wide: Wide) -> Option<bool> {
+            self.0.find_wide(wide, self.1)
+        }
+    }
+
+    proptest! {
+        /// At every SIMD level, for every pair of shapes that follow each other.
+        #[test]
+        fn two_buckets_are_compared_as_shapes_do(
+            level in 0..20_u32,
+            step in 0..2_usize,
+            slots in any::<[[u8; 11]; 2]>(),
+            tags in any::<[[bool; 3]; 2]>(),
+            wanted in 1..4_u64,
+            ahead in any::<[bool; 2]>(),
+        ) {
+            for number in 0..PAIRS.len() {
+                let next = (number + step).min(PAIRS.len() - 1);
+                let forms = forms(true, level, [number, next]);
+                if !forms.has_lanes() {
+                    continue;
+                }
+                let (mut buckets, mut found, mut are_at_rest) = ([(0, 0, false); 2], false, true);
+                for (which, bucket) in buckets.iter_mut().enumerate() {
+                    let is_ahead = ahead[which];
+                    let shape = PAIRS[if is_ahead { next } else { number }];
+                    // Few values, so slots are often empty or equal; and high ones too.
+                    let value = |slot| if slot == 3 { shape.mask() } else { slot };
+                    // Mostly the tag of a bucket at rest.
+                    let expected = tag_of_level(level + u32::from(is_ahead));
+                    let changed = if tags[which] == [true; 3] { 3 } else { 0 };
+                    let mut bits = in_place(expected ^ changed, shape);
+                    for slot in 0..shape.slots() {
+                        let held = value(u64::from(slots[which][slot as usize] % 4));
+                        bits |= u128::from(held) << (slot * shape.width());
+                    }
+                    *bucket = (bits, value(wanted), is_ahead);
+                    found |= shape.fingerprints_of(bits).any(|held| held == value(wanted));
+                    are_at_rest &= tag(bits, shape) == expected;
+                }
+                for level in SimdLevel::all() {
+                    prop_assert_eq!(level.run(Find(forms, buckets)), are_at_rest.then_some(found));
+                }
+            }
+        }
     }
 }

@@ -9,8 +9,8 @@ use crate::growth::table::{Resolved, Table};
 use crate::growth::words::{Memory, Words, with_memory};
 use crate::place::{Class, alternate};
 
-/// The number of attempts of a query before it tries to take the lock too. The models use
-/// two: the first one only reads buckets at rest.
+/// The number of attempts of a query before it tries to take the lock too. The first one reads
+/// buckets at rest only. The models use two.
 const MAX_ATTEMPTS: u32 = if cfg!(tamis_loom) { 2 } else { 8 };
 
 impl Table {
@@ -172,7 +172,7 @@ impl StripeGuard<'_> {
     /// Clears the copy at a position, which must have one. If another copy replaces it, that one
     /// must have been added, and the version advanced, before.
     fn clear_slot(&self, position: u64) {
-        // ORDERING: Release pairs with the Acquire of `read_at`: a reader that sees the cleared
+        // ORDERING: Release pairs with the Acquire of `read_from`: a reader that sees the cleared
         // slot also sees the advance and the add before it (claim 1).
         let cleared = self.replace(position, Ordering::Release, |held| held, |_| 0);
         debug_assert!(cleared, "a copy vanished while its stripe was locked");

@@ -36,13 +36,27 @@ impl Locator {
     /// For a fingerprint in a table with this first number of buckets.
     #[inline(always)]
     pub(crate) fn new(pointer: Pointer, whole: u64, buckets: u64) -> Self {
-        let Pointer { level, next } = pointer;
+        // The next bit decides between the children.
+        let is_upper = whole >> pointer.level & 1 != 0;
+        Self::with(pointer, whole, buckets, select_unpredictable(is_upper, pointer.next, 0))
+    }
+
+    /// As [`new`](Self::new), for a loop of vectors: with a condition there, the compiler would
+    /// read and compute what follows for either case.
+    #[inline(always)]
+    pub(crate) fn in_vector(pointer: Pointer, whole: u64, buckets: u64) -> Self {
+        // All numbers are below the highest bit.
+        let below = pointer.next.min(whole >> pointer.level << 63);
+        Self::with(pointer, whole, buckets, below)
+    }
+
+    #[inline(always)]
+    fn with(pointer: Pointer, whole: u64, buckets: u64, below: u64) -> Self {
+        let level = pointer.level;
         let low = low(whole, level);
         // As `place`. No branch: the processor cannot predict it.
         let doublings = (low | 1).ilog2();
         let first = (select_unpredictable(low == 0, 0, buckets - 1) << doublings) + low;
-        // The next bit decides between the children.
-        let below = select_unpredictable(whole >> level & 1 == 0, 0, next);
         Self { pointer, low, first, doublings, upper: buckets << level, below }
     }
 
@@ -56,5 +70,35 @@ impl Locator {
         // No branch, likewise.
         let place = select_unpredictable(number < self.below, upper, other);
         Location { place, is_ahead: self.pointer.is_split(number) }
+    }
+}
+
+#[cfg(all(test, not(any(tamis_loom, tamis_shuttle))))]
+mod tests {
+    use super::*;
+    use crate::growth::layout::place;
+
+    /// For every bucket, and every value of the pointer, in small tables.
+    #[test]
+    fn buckets_are_where_the_layout_says() {
+        for buckets in [8, 24] {
+            for level in 0..4 {
+                for next in 0..=buckets << level {
+                    let pointer = Pointer { level, next };
+                    for whole in 0..1 << (level + 2) {
+                        let locators = [Locator::new, Locator::in_vector]
+                            .map(|locator| locator(pointer, whole, buckets));
+                        for position in 0..buckets {
+                            let number = position << level | low(whole, level);
+                            let at = place(position, low(whole, pointer.level_of(number)), buckets);
+                            for locator in locators {
+                                let Location { place, is_ahead } = locator.at(position);
+                                assert_eq!((place, is_ahead), (at, number < next), "{pointer:?}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
     }
 }

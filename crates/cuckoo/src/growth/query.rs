@@ -175,7 +175,8 @@ impl Table {
         // and 6).
         let value = memory.load(place, Ordering::Acquire);
         // No branch on the level: the processor cannot predict it.
-        let (level, form) = (pointer.level + u32::from(is_ahead), &forms.each[usize::from(is_ahead)]);
+        let (level, form) =
+            (pointer.level + u32::from(is_ahead), &forms.each[usize::from(is_ahead)]);
         Read { value, place, is_ahead, level, form }
     }
 

@@ -222,7 +222,7 @@ impl Table {
     /// Returns the value of the bucket at a place.
     #[inline(always)]
     pub(crate) fn bucket(&self, place: u64) -> u128 {
-        // ORDERING: Acquire, as in `read_at`; under a lock too, since the lock does not order
+        // ORDERING: Acquire, as in `read_from`; under a lock too, since the lock does not order
         // the births of other threads' splits (claim 2).
         self.words.load(place, Ordering::Acquire)
     }

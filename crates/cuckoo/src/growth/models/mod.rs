@@ -122,7 +122,7 @@ struct Reading {
     follow: bool,
 }
 
-// ORDERING: those of `read_at` and `pointer`.
+// ORDERING: those of `read_from` and `pointer`.
 const READING: Reading =
     Reading { pointer: Ordering::Acquire, bucket: Ordering::Acquire, again: true, follow: true };
 
