@@ -46,8 +46,9 @@ const NOTHING: u32 = 32;
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Lanes {
-    /// The bytes of each lane. From 128 up there is none: the byte is 0.
-    bytes: [[u8; 4]; COUNT],
+    /// The numbers of the four bytes of each lane, lowest first. From 128 up there is none: the byte
+    /// is 0.
+    bytes: [u32; COUNT],
     /// The bit of the lane at which its field begins.
     shifts: [u32; COUNT],
     /// What the lane must have besides the number.
@@ -63,7 +64,7 @@ impl Lanes {
 
     /// No field: no lane is equal to anything.
     pub const EMPTY: Self = Self {
-        bytes: [[u8::MAX; 4]; COUNT],
+        bytes: [u32::MAX; COUNT],
         shifts: [NOTHING; COUNT],
         constants: [1; COUNT],
         masks: [1; COUNT],
@@ -91,12 +92,12 @@ impl Lanes {
     pub const fn with_constant(mut self, lane: usize, at: u32, width: u32, value: u32) -> Self {
         assert!(width != 0 && width <= Self::MAX_WIDTH && at + width <= 128, "no such field");
         let (first, mask) = (at / 8, (1 << width) - 1);
-        let mut byte = 0;
-        while byte < 4 {
-            let number = first + byte as u32;
-            self.bytes[lane][byte] = if number < 16 { number as u8 } else { u8::MAX };
+        let (mut bytes, mut byte) = ([u8::MAX; 4], 0);
+        while byte < 4 && first + byte < 16 {
+            bytes[byte as usize] = (first + byte) as u8;
             byte += 1;
         }
+        self.bytes[lane] = u32::from_le_bytes(bytes);
         self.shifts[lane] = NOTHING;
         self.constants[lane] = (value & mask) << (at % 8);
         self.masks[lane] = mask << (at % 8);
@@ -109,8 +110,8 @@ impl Lanes {
     pub fn equal(&self, packed: u128, number: u32) -> u16 {
         let packed = packed.to_le_bytes();
         let lanes: [bool; COUNT] = array::from_fn(|lane| {
-            let bytes =
-                self.bytes[lane].map(|at| packed.get(usize::from(at)).copied().unwrap_or(0));
+            let bytes = self.bytes[lane].to_le_bytes();
+            let bytes = bytes.map(|at| packed.get(usize::from(at)).copied().unwrap_or(0));
             let wanted = number.checked_shl(self.shifts[lane]).unwrap_or(0) ^ self.constants[lane];
             (u32::from_le_bytes(bytes) ^ wanted) & self.masks[lane] == 0
         });
@@ -132,7 +133,7 @@ mod imp {
         _mm512_sllv_epi32, _mm512_ternarylogic_epi32, _mm512_testn_epi32_mask,
     };
 
-    use super::{Lanes, Wide};
+    use super::{COUNT, Lanes, Wide};
 
     #[inline(always)]
     pub(super) fn equal(lanes: &Lanes, _: Wide, packed: u128, number: u32) -> u16 {
@@ -142,19 +143,19 @@ mod imp {
     }
 
     #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn vector(lanes: &[u32; COUNT]) -> __m512i {
+        // SAFETY: both types have 512 bits and accept any bits.
+        unsafe { core::mem::transmute::<[u32; COUNT], __m512i>(*lanes) }
+    }
+
+    #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     fn equal_with(lanes: &Lanes, packed: u128, number: u32) -> u16 {
-        let Lanes { bytes, shifts, constants, masks } = lanes;
-        // SAFETY: all types have 128 bits, or all have 512, and accept any bits.
-        let (packed, bytes, shifts, constants, masks) = unsafe {
-            (
-                core::mem::transmute::<u128, __m128i>(packed),
-                core::mem::transmute::<[[u8; 4]; 16], __m512i>(*bytes),
-                core::mem::transmute::<[u32; 16], __m512i>(*shifts),
-                core::mem::transmute::<[u32; 16], __m512i>(*constants),
-                core::mem::transmute::<[u32; 16], __m512i>(*masks),
-            )
-        };
+        let (bytes, shifts) = (vector(&lanes.bytes), vector(&lanes.shifts));
+        let (constants, masks) = (vector(&lanes.constants), vector(&lanes.masks));
+        // SAFETY: both types have 128 bits and accept any bits.
+        let packed = unsafe { core::mem::transmute::<u128, __m128i>(packed) };
         // 1. Take the bytes of each lane from the 16 bytes.
         let fields = _mm512_shuffle_epi8(_mm512_broadcast_i32x4(packed), bytes);
         // 2. Shift the number to where the field of each lane begins.
@@ -167,7 +168,7 @@ mod imp {
 
 #[cfg(not(target_arch = "x86_64"))]
 mod imp {
-    use super::{Lanes, Wide};
+    use super::{COUNT, Lanes, Wide};
 
     #[inline(always)]
     pub(super) fn equal(lanes: &Lanes, _: Wide, packed: u128, number: u32) -> u16 {

@@ -1,7 +1,7 @@
 //! An array of words whose number is a power of two, so that any number selects one.
 
-use core::fmt;
 use core::sync::atomic::Ordering;
+use core::{fmt, slice};
 
 use crate::line::{LINE_WORDS, Line};
 use crate::lines::{AllocError, Lines};
@@ -98,10 +98,16 @@ impl Ring {
         if MODELLED {
             return self.lines.word(number);
         }
-        // SAFETY: the lines are contiguous words, see `MODELLED`. `number` is at most `mask`, and
-        // `zeroed` allocated at least `mask + 1` words. Nothing replaces the lines or changes
-        // `mask`.
-        unsafe { &*self.lines.as_ptr().cast::<Word>().add(number) }
+        // SAFETY: `number` is at most `mask`, and there are `mask + 1` words.
+        unsafe { self.words().get_unchecked(number) }
+    }
+
+    /// Returns the words, if they are not [`MODELLED`].
+    #[inline(always)]
+    fn words(&self) -> &[Word] {
+        // SAFETY: a line is just its eight words, so the lines are contiguous words. `zeroed`
+        // allocated at least `mask + 1`. Nothing replaces the lines or changes `mask`.
+        unsafe { slice::from_raw_parts(self.lines.as_ptr().cast::<Word>(), self.mask + 1) }
     }
 
     /// Returns the sum of the words that these keys select, each loaded in turn. It wraps.
@@ -118,31 +124,26 @@ impl Ring {
     /// assert_eq!(ring.sum(&[2, 18, 3, 4], Ordering::Relaxed), 17);
     /// # Ok::<(), tamis_sync::AllocError>(())
     /// ```
-    // Not inlined, and of a slice: with a number of keys that it knows, the compiler keeps all loaded
-    // words, to add them up later.
+    // Not inlined, and of a slice: with a number of keys that it knows, the compiler keeps all
+    // loaded words, to add them up later.
     #[inline(never)]
     #[must_use]
     pub fn sum(&self, keys: &[u64], order: Ordering) -> u64 {
-        // Address and mask in variables: from memory the compiler must load them again after each
-        // Acquire load.
-        let (lines, mask) = (&*self.lines, self.mask);
-        let load = |key: u64| {
-            let number = key as usize & mask;
-            if MODELLED {
-                // ORDERING: the caller's.
-                return self.lines.word(number).load(order);
-            }
-            // SAFETY: as in `word`.
-            let word = unsafe { &*lines.as_ptr().cast::<Word>().add(number) };
+        if MODELLED {
             // ORDERING: the caller's.
-            word.load(order)
+            return keys.iter().fold(0, |sum, &key| sum.wrapping_add(self.word(key).load(order)));
+        }
+        // In variables: from memory the compiler must load them again after each Acquire load.
+        let (words, mask) = (self.words(), self.mask);
+        let add = |sum: u64, &key: &u64| {
+            // SAFETY: as in `word`.
+            let word = unsafe { words.get_unchecked(key as usize & mask) };
+            // ORDERING: the caller's.
+            sum.wrapping_add(word.load(order))
         };
         let (chunks, rest) = keys.as_chunks::<4>();
-        let mut sum = 0_u64;
-        for keys in chunks {
-            sum = keys.iter().fold(sum, |sum, &key| sum.wrapping_add(load(key)));
-        }
-        rest.iter().fold(sum, |sum, &key| sum.wrapping_add(load(key)))
+        let sum = chunks.iter().fold(0, |sum, keys| keys.iter().fold(sum, add));
+        rest.iter().fold(sum, add)
     }
 }
 

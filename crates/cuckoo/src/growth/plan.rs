@@ -195,9 +195,9 @@ impl Plan {
     /// Returns the number of classes that would give the same false-positive rate if all were
     /// equally probable.
     ///
-    /// [`Classifier`](crate::growth::classifier::Classifier) gives `2^L` of the `2^width` fingerprints no item, and `2^L` others
-    /// two times the items. So the sum of the squares of the probabilities, and with it the rate,
-    /// is higher by the factor `1 + 2 · 2^L / 2^width`.
+    /// [`Classifier`](crate::growth::classifier::Classifier) gives `2^L` of the `2^width`
+    /// fingerprints no item, and `2^L` others two times the items. So the sum of the squares of the
+    /// probabilities, and with it the rate, is higher by the factor `1 + 2 · 2^L / 2^width`.
     pub(crate) fn classes(&self) -> f64 {
         let all = self.buckets as f64 * (1_u64 << self.width) as f64 / 2.0;
         all / (1.0 + libm::ldexp(2.0, self.doublings as i32 - self.width as i32))
