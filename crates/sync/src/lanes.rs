@@ -46,8 +46,8 @@ const NOTHING: u32 = 32;
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Lanes {
-    /// The numbers of the four bytes of each lane, lowest first. From 128 up there is none: the byte
-    /// is 0.
+    /// The numbers of the four bytes of each lane, lowest first. From 128 up there is none: the
+    /// byte is 0.
     bytes: [u32; COUNT],
     /// The bit of the lane at which its field begins.
     shifts: [u32; COUNT],

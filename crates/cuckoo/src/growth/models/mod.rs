@@ -104,6 +104,12 @@ fn contains(table: &Table, class: Class) -> bool {
     table.contains(class)
 }
 
+/// A query whose first attempt has failed: the following ones also read buckets that are being
+/// split.
+fn contains_contended(table: &Table, class: Class) -> bool {
+    table.contains_contended(class)
+}
+
 /// Splits a portion, or takes the locks of a sweep.
 fn split(table: &Table) {
     table.split_portion();
