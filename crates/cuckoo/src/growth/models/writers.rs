@@ -162,7 +162,7 @@ fn an_item_is_found_beside_a_twin(item: Class, splits: usize, query: Query) {
 
 /// The first attempt of a query, in which the pointer must stay; and a later one, in which it moves.
 /// With the least number of executions.
-const BESIDE_A_TWIN: [(u64, usize, Query); 2] = [(60, 0, contains), (100, 1, contains_contended)];
+const BESIDE_A_TWIN: [(usize, usize, Query); 2] = [(60, 0, contains), (100, 1, contains_contended)];
 
 #[test]
 fn model_an_item_is_found_during_a_removal_and_a_split() {
