@@ -175,6 +175,7 @@ impl Words {
         into: &mut Loaded<N>,
         order: Ordering,
     ) {
+        const { assert!(N.is_multiple_of(4), "chunks of four leave a rest") };
         // One branch for all of them. Four at a time: the compiler does not unroll a loop that may
         // panic.
         match self {
