@@ -160,8 +160,8 @@ fn an_item_is_found_beside_a_twin(item: Class, splits: usize, query: Query) {
     assert_eq!(copies(&table, item), 1, "{COPIES}");
 }
 
-/// The first attempt of a query, in which the pointer must stay; and a later one, in which it moves.
-/// With the least number of executions.
+/// The first attempt of a query, in which the pointer must stay, and a later one, in which it
+/// moves: the least number of executions, the splits, and the query.
 const BESIDE_A_TWIN: [(usize, usize, Query); 2] = [(60, 0, contains), (100, 1, contains_contended)];
 
 #[test]
