@@ -38,6 +38,16 @@ macro_rules! cuckoo {
     }};
 }
 
+macro_rules! growing {
+    () => {{
+        let builder = CuckooFilter::<u64>::builder().capacity(100_000).max_capacity(10_000_000);
+        let builder = builder.false_positive_rate(1e-4).hasher(DefaultHashBuilder::with_seed(1));
+        let filter = builder.build().expect("memory");
+        each(0..ITEMS, |item| filter.insert(item));
+        filter
+    }};
+}
+
 /// Returns present items, cyclically.
 fn known(number: u64) -> impl Iterator<Item = u64> {
     (0..number).map(|item| item % ITEMS)
@@ -110,6 +120,12 @@ paths! {
         filter.contains_many_with(&items[..number as usize], |_, hit| ignore(hit));
     };
     "once cuckoo insert" => |number| { let filter = cuckoo!(OnceCuckooFilter); each(absent(number), |item| filter.insert(item)); };
+    "growing cuckoo hit" => |number| { let filter = growing!(); each(known(number), |item| filter.contains(item)); };
+    "growing cuckoo miss" => |number| { let filter = growing!(); each(absent(number), |item| filter.contains(item)); };
+    "growing cuckoo contains_many_with" => |number| {
+        let (filter, items) = (growing!(), array(known(MAX)));
+        filter.contains_many_with(&items[..number as usize], |_, hit| ignore(hit));
+    };
 }
 
 fn main() {

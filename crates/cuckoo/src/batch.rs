@@ -6,7 +6,7 @@ use tamis_sync::{BATCH, Kernel, SimdLevel};
 
 use crate::bucket::Shape;
 use crate::geometry::Geometry;
-use crate::growth::plan::Plan;
+use crate::growth::classifier::Classifier;
 use crate::place::{Class, GOLDEN};
 
 /// The classes of a batch of items, with one array per field of [`Class`].
@@ -29,10 +29,18 @@ impl<const ITEMS: usize> Classes<ITEMS> {
         simd.run(Spread { classes: self, hashes, geometry });
     }
 
-    /// Computes the classes of these hashes in a filter that grows.
-    #[inline]
-    pub(crate) fn spread_grown(&mut self, hashes: &[u64; ITEMS], plan: Plan, simd: SimdLevel) {
-        simd.run(SpreadGrown { classes: self, hashes, plan });
+    /// Computes the classes of these hashes in a filter that grows. For a [`Kernel`].
+    #[inline(always)]
+    pub(crate) fn spread_grown(&mut self, hashes: &[u64; ITEMS], classifier: &Classifier) {
+        let fingerprint = |hash| classifier.fingerprint(hash);
+        // As in `Spread`.
+        match classifier.buckets() {
+            (buckets, 0) => self.compute(hashes, buckets, fingerprint, fastrange),
+            (_, narrow) => {
+                let range = |hash, _| narrow_range(hash, narrow);
+                self.compute(hashes, u64::from(narrow), fingerprint, range);
+            }
+        }
     }
 
     /// Returns the class of an item.
@@ -114,30 +122,6 @@ impl<const ITEMS: usize> Spread<'_, ITEMS> {
     }
 }
 
-/// The loop that computes the classes of a batch of hashes in a filter that grows.
-struct SpreadGrown<'a, const ITEMS: usize> {
-    classes: &'a mut Classes<ITEMS>,
-    hashes: &'a [u64; ITEMS],
-    plan: Plan,
-}
-
-impl<const ITEMS: usize> Kernel for SpreadGrown<'_, ITEMS> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Self { classes, hashes, plan } = self;
-        let fingerprint = |hash| plan.fingerprint(hash);
-        // As in `Spread`.
-        if plan.buckets <= u64::from(u32::MAX) {
-            let range = |hash, n| narrow_range(hash, n as u32);
-            classes.compute(hashes, plan.buckets, fingerprint, range);
-        } else {
-            classes.compute(hashes, plan.buckets, fingerprint, fastrange);
-        }
-    }
-}
-
 impl<const ITEMS: usize> Classes<ITEMS> {
     /// Computes the class of each hash. `range` maps 64 bits to a number below its second argument.
     #[inline(always)]
@@ -154,7 +138,7 @@ impl<const ITEMS: usize> Classes<ITEMS> {
             let fingerprint = fingerprint(hashes[item]);
             let one = range(hashes[item], buckets);
             // The second bucket, as `alternate` computes it: `(sum - one) mod buckets`.
-            let sum = 2 * range(fingerprint.wrapping_mul(GOLDEN), buckets / 2) + 1;
+            let sum = range(fingerprint.wrapping_mul(GOLDEN), buckets) | 1;
             // Below zero the difference wraps to a huge number, and the difference plus `buckets`
             // is the right one.
             let less = sum.wrapping_sub(one);

@@ -1,12 +1,14 @@
 //! A table that grows in place.
 #![doc = include_str!("growth/protocol.md")]
 pub(crate) mod batch;
+pub(crate) mod classifier;
 pub(crate) mod copy;
 pub(crate) mod figures;
 pub(crate) mod form;
 pub(crate) mod guard;
 pub(crate) mod insert;
 pub(crate) mod layout;
+pub(crate) mod locate;
 pub(crate) mod many;
 #[cfg(all(test, tamis_loom))]
 mod models;

@@ -46,7 +46,8 @@ impl Class {
 /// even and `H` is odd, so one of the two buckets is even and the other odd: they always differ.
 #[inline]
 pub(crate) const fn alternate(fingerprint: u64, bucket: u64, buckets: u64) -> u64 {
-    let sum = 2 * fastrange(fingerprint.wrapping_mul(GOLDEN), buckets / 2) + 1;
+    // `buckets` is even, so this is `2 · fastrange(…, buckets / 2) + 1`.
+    let sum = fastrange(fingerprint.wrapping_mul(GOLDEN), buckets) | 1;
     if bucket <= sum { sum - bucket } else { buckets - (bucket - sum) }
 }
 

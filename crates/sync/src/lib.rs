@@ -33,6 +33,7 @@ mod blocks;
 mod counter;
 #[cfg(all(not(any(tamis_loom, tamis_shuttle)), feature = "std"))]
 mod index;
+mod lanes;
 mod line;
 mod lines;
 #[cfg(all(any(unix, windows), feature = "std", not(any(tamis_loom, tamis_shuttle))))]
@@ -42,6 +43,7 @@ mod memory;
 pub mod model;
 mod out_of_memory;
 mod pair;
+mod ring;
 #[cfg(tamis_shuttle)]
 pub mod schedule;
 mod simd;
@@ -67,13 +69,15 @@ pub use crate::batches::{BATCH, BatchWork, run_batches};
 pub use crate::bit_slice::BitSlice;
 pub use crate::blocks::{Block, Blocks, prefetch_block};
 pub use crate::counter::Counter;
+pub use crate::lanes::Lanes;
 pub use crate::line::{LINE_BITS, LINE_BYTES, LINE_WORDS, Line};
 pub use crate::lines::{AllocError, Lines};
 #[cfg(all(any(unix, windows), feature = "std", not(any(tamis_loom, tamis_shuttle))))]
 pub use crate::map_file::MapFile;
 pub use crate::out_of_memory::out_of_memory;
 pub use crate::pair::{Pair, PairAccess, PairLines};
-pub use crate::simd::{Kernel, SimdLevel};
+pub use crate::ring::Ring;
+pub use crate::simd::{Kernel, SimdLevel, Wide};
 pub use crate::slots::Slots;
 #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
 pub use crate::socket::unsent;

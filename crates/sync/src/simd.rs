@@ -35,7 +35,42 @@ pub trait Kernel {
 
     /// Computes the result.
     fn run(self) -> Self::Output;
+
+    /// Computes the same result on a processor with vectors of 512 bits, for a kernel that uses
+    /// such a vector by name. By default it calls [`run`](Self::run).
+    #[inline(always)]
+    fn run_wide(self, _wide: Wide) -> Self::Output
+    where
+        Self: Sized,
+    {
+        self.run()
+    }
 }
+
+/// A proof that the processor has vectors of 512 bits, with operations on their bytes.
+///
+/// # Examples
+///
+/// ```
+/// use tamis_sync::{Kernel, SimdLevel, Wide};
+///
+/// struct IsWide;
+///
+/// impl Kernel for IsWide {
+///     type Output = bool;
+///
+///     fn run(self) -> bool {
+///         false
+///     }
+///     fn run_wide(self, _: Wide) -> bool {
+///         true
+///     }
+/// }
+///
+/// println!("{}", SimdLevel::detect().run(IsWide));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Wide(());
 
 /// A SIMD level that the processor supports. Every level computes the same results.
 ///
@@ -70,7 +105,9 @@ enum Known {
 )]
 mod found {
     cpufeatures::new!(avx2, "avx2", "bmi1", "bmi2");
-    cpufeatures::new!(avx512, "avx512f", "avx512cd", "avx512dq", "avx2", "bmi1", "bmi2");
+    cpufeatures::new!(
+        avx512, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx2", "bmi1", "bmi2"
+    );
 
     /// Returns whether the processor has what `with_avx2` enables, and what `with_avx512` does.
     pub(super) fn levels() -> [bool; 2] {
@@ -152,7 +189,7 @@ fn with_avx2<K: Kernel>(kernel: K) -> K::Output {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512cd,avx512dq,avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
 fn with_avx512<K: Kernel>(kernel: K) -> K::Output {
-    kernel.run()
+    kernel.run_wide(Wide(()))
 }

@@ -9,8 +9,9 @@ use crate::growth::table::{Resolved, Table};
 use crate::growth::words::{Memory, Words, with_memory};
 use crate::place::{Class, alternate};
 
-/// The number of attempts of a query before it tries to take the lock too. The models use one.
-const MAX_ATTEMPTS: u32 = if cfg!(tamis_loom) { 1 } else { 8 };
+/// The number of attempts of a query before it tries to take the lock too. The first one reads
+/// buckets at rest only. The models use two.
+const MAX_ATTEMPTS: u32 = if cfg!(tamis_loom) { 2 } else { 8 };
 
 impl Table {
     /// Locks the stripe of the class, and waits for it if necessary. Until the guard is dropped,
@@ -24,8 +25,7 @@ impl Table {
 
     /// Returns whether there is a copy of the class, after a first attempt that was not valid.
     #[cold]
-    pub(crate) fn contains_contended(&self, fingerprint: u64, position: u64) -> bool {
-        let class = Class::of(fingerprint, position, self.plan.buckets);
+    pub(crate) fn contains_contended(&self, class: Class) -> bool {
         if let Some(found) = (1..MAX_ATTEMPTS).find_map(|_| self.try_contains(class)) {
             return found;
         }
@@ -131,9 +131,7 @@ impl StripeGuard<'_> {
     /// lock, so the tags say their levels (claim 4).
     #[inline(always)]
     fn read_both<M: Memory>(&self, memory: &M) -> Option<[Read; 2]> {
-        let (pointer, [one, other]) = (self.table.pointer(), self.class.buckets);
-        let one = self.table.read_at(memory, pointer, one, self.class.fingerprint);
-        let other = self.table.read_at(memory, pointer, other, self.class.fingerprint);
+        let [one, other] = self.table.read_both(memory, self.table.pointer(), self.class);
         (one.is_at_rest::<M>() & other.is_at_rest::<M>()).then_some([one, other])
     }
 
@@ -174,7 +172,7 @@ impl StripeGuard<'_> {
     /// Clears the copy at a position, which must have one. If another copy replaces it, that one
     /// must have been added, and the version advanced, before.
     fn clear_slot(&self, position: u64) {
-        // ORDERING: Release pairs with the Acquire of `read_at`: a reader that sees the cleared
+        // ORDERING: Release pairs with the Acquire of `read_from`: a reader that sees the cleared
         // slot also sees the advance and the add before it (claim 1).
         let cleared = self.replace(position, Ordering::Release, |held| held, |_| 0);
         debug_assert!(cleared, "a copy vanished while its stripe was locked");

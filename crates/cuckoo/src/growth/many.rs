@@ -1,6 +1,6 @@
 //! The batch operations on a table that grows, as work for the batch pipeline.
 
-use tamis_sync::{BATCH, BatchWork, Counter, Kernel};
+use tamis_sync::{BATCH, BatchWork, Counter, Kernel, Wide};
 
 use crate::error::InsertError;
 use crate::growth::batch::{BatchRead, Located};
@@ -24,7 +24,13 @@ impl Kernel for Query<'_> {
     #[inline(always)]
     fn run(self) -> bool {
         let Self(table, hash) = self;
-        table.contains(table.plan.class(hash))
+        table.contains_hash(hash, None)
+    }
+
+    #[inline(always)]
+    fn run_wide(self, wide: Wide) -> bool {
+        let Self(table, hash) = self;
+        table.contains_hash(hash, Some(wide))
     }
 }
 
@@ -95,7 +101,7 @@ macro_rules! operations {
                     #[inline(always)]
                     fn run(self) -> $answer {
                         let Self($filter, hash) = self;
-                        let $class = $filter.table.plan.class(hash);
+                        let $class = $filter.table.class(hash);
                         $run
                     }
                 }
@@ -135,7 +141,7 @@ macro_rules! batches {
             #[inline]
             fn prefetch(&self, hash: u64) {
                 let table = self.0.table;
-                table.prefetch(table.plan.class(hash), table.pointer());
+                table.prefetch(table.class(hash), table.pointer());
             }
 
             #[inline]
@@ -195,7 +201,7 @@ impl BatchWork for Contains<'_> {
 
     #[inline]
     fn prefetch(&self, hash: u64) {
-        self.table.prefetch(self.table.plan.class(hash), self.table.pointer());
+        self.table.prefetch(self.table.class(hash), self.table.pointer());
     }
 
     #[inline]

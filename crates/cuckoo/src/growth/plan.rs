@@ -11,11 +11,9 @@
 
 use libm::{ceil, expm1, log1p};
 use tamis_core::BuildError;
-use tamis_hash::split;
 use tamis_sync::PairAccess;
 
 use crate::bucket::Shape;
-use crate::place::Class;
 use crate::sizing;
 
 /// The shapes of buckets of 128 bits, of which two are the tag.
@@ -197,9 +195,9 @@ impl Plan {
     /// Returns the number of classes that would give the same false-positive rate if all were
     /// equally probable.
     ///
-    /// [`class`](Self::class) gives `2^L` of the `2^width` fingerprints no item, and `2^L` others
-    /// two times the items. So the sum of the squares of the probabilities, and with it the rate,
-    /// is higher by the factor `1 + 2 · 2^L / 2^width`.
+    /// [`Classifier`](crate::growth::classifier::Classifier) gives `2^L` of the `2^width`
+    /// fingerprints no item, and `2^L` others two times the items. So the sum of the squares of the
+    /// probabilities, and with it the rate, is higher by the factor `1 + 2 · 2^L / 2^width`.
     pub(crate) fn classes(&self) -> f64 {
         let all = self.buckets as f64 * (1_u64 << self.width) as f64 / 2.0;
         all / (1.0 + libm::ldexp(2.0, self.doublings as i32 - self.width as i32))
@@ -209,23 +207,6 @@ impl Plan {
     pub(crate) fn rate_at(&self, items: u64) -> f64 {
         let items = items as f64;
         sizing::with_equal_hashes(-expm1(items * log1p(-1.0 / self.classes())), items)
-    }
-
-    /// Returns the class of a hash: the whole fingerprint, and its two positions.
-    #[inline(always)]
-    pub(crate) const fn class(&self, hash: u64) -> Class {
-        let fingerprint = self.fingerprint(hash);
-        Class::of(fingerprint, split::place(hash, self.buckets), self.buckets)
-    }
-
-    /// Returns the whole fingerprint of a hash, which leaves a number above 0 in the slots of the
-    /// last level.
-    #[inline(always)]
-    pub(crate) const fn fingerprint(&self, hash: u64) -> u64 {
-        // No multiplication of 64 by 64 bits, which vectors do not have.
-        let fingerprint = split::pattern(hash) >> (64 - self.width);
-        let least = 1 << self.doublings;
-        if fingerprint < least { fingerprint + least } else { fingerprint }
     }
 
     /// Returns the number of stripes, a power of two.

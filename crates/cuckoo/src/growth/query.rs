@@ -3,10 +3,11 @@
 //!
 //! Each `ORDERING:` comment names the claim of [`growth`](crate::growth) that needs it.
 
-use tamis_sync::Ordering;
+use tamis_sync::{Ordering, Wide};
 
-use crate::growth::form::Form;
-use crate::growth::layout::{Contents, low, place};
+use crate::growth::form::{Form, Forms};
+use crate::growth::layout::{Contents, low};
+use crate::growth::locate::{Location, Locator};
 use crate::growth::pointer::Pointer;
 use crate::growth::table::Table;
 use crate::growth::words::{Memory, Words, with_memory};
@@ -17,6 +18,8 @@ use crate::place::Class;
 pub(crate) struct Read {
     pub(crate) value: u128,
     pub(crate) place: u64,
+    /// Whether it is split at the level of the pointer.
+    is_ahead: bool,
     /// The level and the form that the bucket has if it is at rest.
     pub(crate) level: u32,
     pub(crate) form: &'static Form,
@@ -45,51 +48,107 @@ impl Read {
 }
 
 impl Table {
-    /// Returns whether there is a copy of the class.
+    /// Returns whether there is a copy of the class of this hash.
     #[inline(always)]
-    pub(crate) fn contains(&self, class: Class) -> bool {
-        match self.try_contains(class) {
+    pub(crate) fn contains_hash(&self, hash: u64, wide: Option<Wide>) -> bool {
+        match self.try_at_rest(self.class(hash), wide) {
             Some(found) => found,
-            // Pass numbers, not structures: the compiler would spill those to the stack.
-            None => self.contains_contended(class.fingerprint, class.buckets[0]),
+            // Pass the hash: a class would take registers during the attempt.
+            None => self.contains_contended_hash(hash),
         }
     }
 
-    /// Returns whether there is a copy of the class, or `None` if a relocation, a removal or a
-    /// split disturbed the query.
+    #[cold]
+    fn contains_contended_hash(&self, hash: u64) -> bool {
+        self.contains_contended(self.class(hash))
+    }
+
+    /// Returns whether there is a copy of the class.
     #[inline(always)]
-    pub(crate) fn try_contains(&self, class: Class) -> Option<bool> {
+    pub(crate) fn contains(&self, class: Class) -> bool {
+        self.try_at_rest(class, None).unwrap_or_else(|| self.contains_contended(class))
+    }
+
+    /// Returns whether there is a copy of the class, or `None` if a bucket is not at rest, or if
+    /// the pointer or the version has changed. This is the first attempt of a query: few
+    /// instructions, and branches that are almost never taken.
+    #[inline(always)]
+    fn try_at_rest(&self, class: Class, wide: Option<Wide>) -> Option<bool> {
         // 1. Load the version, then the pointer.
-        let version = self.version(self.stripe(class));
+        let version = self.version_of(class.key());
         // ORDERING: Acquire pairs with the Release of `advance_version` (claim 1).
         let before = version.load(Ordering::Acquire);
         let pointer = self.pointer();
         // 2. Read both buckets.
-        let found = with_memory!(&self.words, memory => self.find_in(memory, pointer, class));
+        let found = with_memory!(&self.words, memory => {
+            self.find_in(memory, pointer, class, wide)
+        })?;
         // 3. Load the pointer and the version again.
         // ORDERING: Relaxed, both: the Acquire loads of the buckets keep them behind (claims 1,
         // 5).
+        if self.pointer.load(Ordering::Relaxed) != pointer.bits() {
+            return None;
+        }
+        (version.load(Ordering::Relaxed) == before).then_some(found)
+    }
+
+    /// Returns whether a bucket of the class has a copy, or `None` if one is not at rest at the
+    /// level that the pointer says.
+    #[inline(always)]
+    fn find_in<M: Memory>(
+        &self,
+        memory: &M,
+        pointer: Pointer,
+        class: Class,
+        wide: Option<Wide>,
+    ) -> Option<bool> {
+        let whole = class.fingerprint;
+        let [one, other] = self.read_both(memory, pointer, class);
+        let forms = self.forms(pointer.level);
+        if let Some(wide) = wide.filter(|_| M::PAIRED && forms.has_lanes()) {
+            let of = |read: Read| (read.value, whole >> read.level, read.is_ahead);
+            return forms.find_wide(wide, [of(one), of(other)]);
+        }
+        let (form, other_form) = (one.form, other.form);
+        let (one, other) = (one.differences::<M>(whole), other.differences::<M>(whole));
+        // Both tags in one branch, and both buckets without one: the processor cannot predict
+        // which has the copy.
+        Form::has_tag(M::PAIRED, one | other)
+            .then(|| form.marks(M::PAIRED, one) | other_form.marks(M::PAIRED, other) != 0)
+    }
+
+    /// Returns whether there is a copy of the class, or `None` if a relocation, a removal or a
+    /// split disturbed the query.
+    #[cold]
+    pub(crate) fn try_contains(&self, class: Class) -> Option<bool> {
+        // As in `try_at_rest`, but at the level that each bucket has (rule 10).
+        let version = self.version_of(class.key());
+        // ORDERING: Acquire, as there.
+        let before = version.load(Ordering::Acquire);
+        let pointer = self.pointer();
+        let [one, other] = class.buckets.map(|position| self.contents(pointer, position, class));
+        // ORDERING: Relaxed, both, as there.
         let now = Pointer::of(self.pointer.load(Ordering::Relaxed));
         let changed = version.load(Ordering::Relaxed) != before;
+        let found = one?.contains(class) | other?.contains(class);
         // A hit is valid whatever the version. Nothing is valid if the level has changed.
-        let found = found?;
         if now.level != pointer.level || changed & !found { None } else { Some(found) }
     }
 
-    /// Returns whether a bucket of the class has a copy, or `None` if the pointer is out of date.
+    /// Reads both buckets of a class.
     #[inline(always)]
-    fn find_in<M: Memory>(&self, memory: &M, pointer: Pointer, class: Class) -> Option<bool> {
-        // No iterator over the two buckets: the compiler does not inline it.
-        let ([one, other], whole) = (class.buckets, class.fingerprint);
-        let one = self.read_at(memory, pointer, one, whole);
-        let other = self.read_at(memory, pointer, other, whole);
-        let [one, other] = [one, other].map(|read| (read.form, read.differences::<M>(whole)));
-        // Both tags in one branch, and both buckets without one.
-        if Form::has_tag(M::PAIRED, one.1 | other.1) {
-            Some(one.0.marks(M::PAIRED, one.1) | other.0.marks(M::PAIRED, other.1) != 0)
-        } else {
-            self.find_while_splitting(pointer.bits(), whole, class.buckets[0])
-        }
+    pub(crate) fn read_both<M: Memory>(
+        &self,
+        memory: &M,
+        pointer: Pointer,
+        class: Class,
+    ) -> [Read; 2] {
+        // Compute both places before the loads: the compiler moves nothing across these.
+        let locator = Locator::new(pointer, class.fingerprint, self.plan.buckets);
+        let ([one, other], forms) = (class.buckets, self.forms(pointer.level));
+        let (one, other) = (locator.at(one), locator.at(other));
+        let one = Self::read_from(memory, pointer, one, forms);
+        [one, Self::read_from(memory, pointer, other, forms)]
     }
 
     /// Reads the bucket of a fingerprint at a position.
@@ -101,24 +160,24 @@ impl Table {
         position: u64,
         whole: u64,
     ) -> Read {
-        let is_ahead = pointer.is_split(position << pointer.level | low(whole, pointer.level));
-        let level = pointer.level + u32::from(is_ahead);
-        let place = place(position, low(whole, level), self.plan.buckets);
+        let location = Locator::new(pointer, whole, self.plan.buckets).at(position);
+        Self::read_from(memory, pointer, location, self.forms(pointer.level))
+    }
+
+    #[inline(always)]
+    fn read_from<M: Memory>(
+        memory: &M,
+        pointer: Pointer,
+        Location { place, is_ahead }: Location,
+        forms: &'static Forms,
+    ) -> Read {
         // ORDERING: Acquire pairs with the Releases of clears, freezes and commits (claims 1, 5
         // and 6).
         let value = memory.load(place, Ordering::Acquire);
         // No branch on the level: the processor cannot predict it.
-        Read { value, place, level, form: &self.forms(pointer.level)[usize::from(is_ahead)] }
-    }
-
-    /// Returns what [`find_in`](Self::find_in) does, when a bucket is being split, or has been
-    /// since the pointer was loaded.
-    #[cold]
-    fn find_while_splitting(&self, pointer: u64, fingerprint: u64, position: u64) -> Option<bool> {
-        let class = Class::of(fingerprint, position, self.plan.buckets);
-        let [one, other] =
-            class.buckets.map(|position| self.contents(Pointer::of(pointer), position, class));
-        Some(one?.contains(class) | other?.contains(class))
+        let (level, form) =
+            (pointer.level + u32::from(is_ahead), &forms.each[usize::from(is_ahead)]);
+        Read { value, place, is_ahead, level, form }
     }
 
     /// Returns the contents of the bucket of a fingerprint at a position, for a search, which

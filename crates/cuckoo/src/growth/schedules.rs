@@ -8,6 +8,7 @@ use tamis_sync::schedule::{check, must_fail};
 use tamis_sync::thread::{Arc, spawn};
 
 use crate::error::InsertError;
+use crate::growth::classifier::Classifier;
 use crate::growth::insert::{insert, insert_once};
 use crate::growth::plan::Plan;
 use crate::growth::table::{Resolved, Table};
@@ -28,7 +29,7 @@ const COPIES: &str = "wrong number of copies";
 
 fn class(number: u64) -> Class {
     let hash = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    PLAN.class(hash ^ hash >> 29)
+    Classifier::new(&PLAN).class(hash ^ hash >> 29)
 }
 
 type Query = fn(&Table, Class) -> bool;

@@ -6,12 +6,14 @@
 //! the claim that needs it.
 
 use tamis_sync::{
-    AllocError, CachePadded, LINE_BYTES, LINE_WORDS, Lines, Ordering, SimdLevel, Word,
+    AllocError, CachePadded, LINE_BYTES, LINE_WORDS, Lines, Ordering, Ring, SimdLevel, Word,
 };
 
 use crate::bucket::Shape;
+use crate::growth::classifier::Classifier;
 use crate::growth::form::{Forms, forms};
 use crate::growth::layout::{Contents, FROZEN, bucket_at, in_place, low, place, tag, tag_of_level};
+use crate::growth::locate::Locator;
 use crate::growth::plan::{Plan, SPLITTERS};
 use crate::growth::pointer::{LEVEL_BITS, Pointer};
 use crate::growth::words::Words;
@@ -24,6 +26,7 @@ const LOCK: u64 = 1;
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) plan: Plan,
+    pub(crate) classifier: Classifier,
     /// The forms of each level and of the next one.
     forms: [&'static Forms; 1 << LEVEL_BITS],
     pub(crate) words: Words,
@@ -35,9 +38,8 @@ pub(crate) struct Table {
     pub(crate) stalled: Word,
     /// The locks of the stripes, then those of the splitters.
     locks: Lines,
-    versions: Lines,
-    /// The number of stripes minus 1: one less than a power of two.
-    stripe_mask: u64,
+    /// The versions of the stripes.
+    pub(crate) versions: Ring,
     pub(crate) simd: SimdLevel,
     /// The buckets that are split before the pointer moves. Their upper children are one line.
     pub(crate) portion: u64,
@@ -80,7 +82,6 @@ impl Table {
         stripes: u64,
         portion: u64,
     ) -> Result<Self, AllocError> {
-        let packed = |count: u64| Lines::zeroed(count.div_ceil(LINE_WORDS as u64));
         let forms = core::array::from_fn(|level| {
             // The last level has no next one.
             let level = plan.doublings.min(level as u32);
@@ -89,15 +90,15 @@ impl Table {
         });
         Ok(Self {
             plan,
+            classifier: Classifier::new(&plan),
             forms,
             words,
             pointer: CachePadded::new(Word::new(0)),
             sweep: CachePadded::new(Word::new(0)),
             stalled: Word::new(0),
-            locks: packed(stripes + SPLITTERS)?,
-            versions: packed(stripes)?,
+            locks: Lines::zeroed((stripes + SPLITTERS).div_ceil(LINE_WORDS as u64))?,
+            versions: Ring::zeroed(stripes)?,
             simd: SimdLevel::detect(),
-            stripe_mask: stripes - 1,
             portion,
         })
     }
@@ -132,12 +133,18 @@ impl Table {
 
     #[inline]
     pub(crate) fn stripes(&self) -> u64 {
-        self.stripe_mask + 1
+        self.versions.len() as u64
     }
 
     /// Returns the number of stripes and of splitters.
     pub(crate) fn all_locks(&self) -> u64 {
         self.stripes() + SPLITTERS
+    }
+
+    /// Returns the class of a hash.
+    #[inline(always)]
+    pub(crate) fn class(&self, hash: u64) -> Class {
+        self.classifier.class(hash)
     }
 
     /// Returns the forms of buckets at a level and at the next one.
@@ -149,24 +156,24 @@ impl Table {
     /// Returns the shape of buckets at a level.
     #[inline(always)]
     pub(crate) fn shape(&self, level: u32) -> &'static Shape {
-        &self.forms(level)[0].shape
+        &self.forms(level).each[0].shape
     }
 
     #[inline(always)]
     pub(crate) fn version(&self, stripe: u64) -> &Word {
-        self.versions.word(stripe as usize)
+        self.versions.word(stripe)
     }
 
     /// Returns the version of the stripe of the classes with this key.
     #[inline(always)]
     pub(crate) fn version_of(&self, key: u64) -> &Word {
-        self.version(key & self.stripe_mask)
+        self.versions.word(key)
     }
 
     /// Returns the number of the class's stripe, which is the same at all levels.
     #[inline(always)]
     pub(crate) fn stripe(&self, class: Class) -> u64 {
-        class.key() & self.stripe_mask
+        self.versions.index(class.key()) as u64
     }
 
     /// Locks a stripe or a splitter's lock, and waits for it if necessary.
@@ -191,17 +198,10 @@ impl Table {
     /// Prefetches the buckets of a class.
     #[inline(always)]
     pub(crate) fn prefetch(&self, class: Class, pointer: Pointer) {
+        let locator = Locator::new(pointer, class.fingerprint, self.plan.buckets);
         for position in class.buckets {
-            self.prefetch_one(class.fingerprint, position, pointer);
+            self.words.prefetch(locator.at(position).place);
         }
-    }
-
-    /// Prefetches the bucket of a fingerprint at a position.
-    #[inline(always)]
-    pub(crate) fn prefetch_one(&self, whole: u64, position: u64, pointer: Pointer) {
-        let level = pointer.level_of(position << pointer.level | low(whole, pointer.level));
-        let place = place(position, low(whole, level), self.plan.buckets);
-        self.words.prefetch(place);
     }
 
     /// Returns the contents of the bucket of a class at a position, or `None` if the pointer is
@@ -222,7 +222,7 @@ impl Table {
     /// Returns the value of the bucket at a place.
     #[inline(always)]
     pub(crate) fn bucket(&self, place: u64) -> u128 {
-        // ORDERING: Acquire, as in `read_at`; under a lock too, since the lock does not order
+        // ORDERING: Acquire, as in `read_from`; under a lock too, since the lock does not order
         // the births of other threads' splits (claim 2).
         self.words.load(place, Ordering::Acquire)
     }
@@ -274,7 +274,7 @@ impl Table {
 
     /// Returns the number of items up to which the table does not split further.
     pub(crate) fn items_before_split(&self, pointer: Pointer) -> u64 {
-        let slots = self.forms(pointer.level).each_ref().map(|form| form.shape.slots());
+        let slots = self.forms(pointer.level).each.each_ref().map(|form| form.shape.slots());
         self.plan.items_of(pointer.level, pointer.next, slots)
     }
 

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use tamis_hash::{HashItem, Rapid};
 use tamis_sync::{Counter, LINE_WORDS, PairAccess};
 
+use super::classifier::Classifier;
 use super::copy::{all_lines, line_len};
 use super::form::{Form, forms};
 use super::layout::{bucket_at, halves, in_place, joined, low, place, tag, tag_of_level};
@@ -30,7 +31,7 @@ fn hash(number: u64) -> u64 {
 }
 
 fn class(plan: &Plan, number: u64) -> Class {
-    plan.class(hash(number))
+    Classifier::new(plan).class(hash(number))
 }
 
 /// Every place is that of one bucket, and the upper children of a level follow each other.
@@ -88,7 +89,7 @@ proptest! {
         let number = which.index(shapes.len());
         let next = (number + step).min(shapes.len() - 1);
         let forms = forms(paired, level, [number, next]);
-        for (form, (shape, level)) in forms.iter().zip([(number, level), (next, level + 1)]) {
+        for (form, (shape, level)) in forms.each.iter().zip([(number, level), (next, level + 1)]) {
             let shape = shapes[shape];
             prop_assert_eq!(form.shape, shape);
             // Few values, so slots are often empty or equal; and high ones too.
@@ -177,7 +178,7 @@ proptest! {
             && plan.shape_number(0) == narrower.shape_number(0) {
             prop_assert!(narrower.rate_at(most) > rate, "{plan:?}");
         }
-        let Class { fingerprint, buckets } = plan.class(hash);
+        let Class { fingerprint, buckets } = Classifier::new(&plan).class(hash);
         prop_assert!(buckets.iter().all(|&position| position < plan.buckets));
         for level in 0..=plan.doublings {
             let held = fingerprint >> level;
@@ -205,7 +206,8 @@ fn equal_classes_are_as_frequent_as_the_formula_says() {
     let equal = squares as f64 / (all * all) as f64 * 2.0 / 8.0;
     assert!((1.0 / plan.classes() / equal - 1.0).abs() < 1e-12);
     let counts = (0..1_u64 << 16).fold([0_u32; 512], |mut counts, number| {
-        counts[plan.fingerprint(Rapid::with_seed(1).hash_item(&number)) as usize] += 1;
+        let hash = Rapid::with_seed(1).hash_item(&number);
+        counts[Classifier::new(&plan).fingerprint(hash) as usize] += 1;
         counts
     });
     assert!(counts[..16].iter().all(|&count| count == 0));

@@ -4,7 +4,6 @@
 
 use tamis_sync::{AllocError, LINE_WORDS, Lines, Ordering, PairAccess, PairLines};
 
-use crate::batch::Words as BatchWords;
 use crate::growth::plan::Plan;
 
 /// Memory of buckets of one size.
@@ -168,28 +167,36 @@ impl Words {
         });
     }
 
-    /// Loads the buckets at these places, each in one atomic access, in halves.
+    /// Loads the buckets at these places, each in one atomic access.
     #[inline(always)]
     pub(crate) fn load_all<const N: usize>(
         &self,
         places: &[[u64; N]; 2],
-        into: &mut BatchWords<N>,
+        into: &mut Loaded<N>,
         order: Ordering,
     ) {
-        // One branch for all of them.
-        for (which, places) in places.iter().enumerate() {
-            let (first, second) = (&mut into.first[which], &mut into.second[which]);
-            // ORDERING: the caller's, both.
-            match self {
-                Self::Single(words) => {
-                    for (item, &place) in places.iter().enumerate() {
-                        first[item] = words.word(place as usize).load(order);
+        const { assert!(N.is_multiple_of(4), "chunks of four leave a rest") };
+        // One branch for all of them. Four at a time: the compiler does not unroll a loop that may
+        // panic.
+        match self {
+            Self::Single(words) => {
+                for (places, into) in places.iter().zip(&mut into.words) {
+                    for (places, into) in chunks(places).iter().zip(chunks_mut(into)) {
+                        for (&place, into) in places.iter().zip(into) {
+                            // ORDERING: the caller's.
+                            *into = words.word(place as usize).load(order);
+                        }
                     }
                 }
-                Self::Paired(pairs) => {
-                    for (item, &place) in places.iter().enumerate() {
-                        let bits = pairs.pair(place as usize).load(order);
-                        (first[item], second[item]) = (bits as u64, (bits >> 64) as u64);
+            }
+            Self::Paired(pairs) => {
+                for (places, into) in places.iter().zip(&mut into.pairs) {
+                    for (places, into) in chunks(places).iter().zip(chunks_mut(into)) {
+                        for (&place, into) in places.iter().zip(into) {
+                            // ORDERING: the caller's.
+                            let bits = pairs.pair(place as usize).load(order);
+                            *into = [bits as u64, (bits >> 64) as u64];
+                        }
                     }
                 }
             }
@@ -227,6 +234,32 @@ impl Words {
             }
         }
     }
+}
+
+/// The buckets of a batch of items, the first ones and the second ones.
+#[derive(Debug)]
+pub(crate) struct Loaded<const N: usize> {
+    /// If they have 64 bits.
+    pub(crate) words: [[u64; N]; 2],
+    /// If they have 128 bits: the lower and the upper half of each.
+    pub(crate) pairs: [[[u64; 2]; N]; 2],
+}
+
+impl<const N: usize> Loaded<N> {
+    /// A value to be overwritten.
+    pub(crate) const EMPTY: Self = Self { words: [[0; N]; 2], pairs: [[[0; 2]; N]; 2] };
+}
+
+/// Returns the elements by four. Their number is a multiple of that.
+#[inline(always)]
+const fn chunks<T>(all: &[T]) -> &[[T; 4]] {
+    all.as_chunks().0
+}
+
+/// As [`chunks`].
+#[inline(always)]
+const fn chunks_mut<T>(all: &mut [T]) -> &mut [[T; 4]] {
+    all.as_chunks_mut().0
 }
 
 /// Returns the number of lines of this number of buckets.

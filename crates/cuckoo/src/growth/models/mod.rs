@@ -104,6 +104,12 @@ fn contains(table: &Table, class: Class) -> bool {
     table.contains(class)
 }
 
+/// A query whose first attempt has failed: the following ones also read buckets that are being
+/// split.
+fn contains_contended(table: &Table, class: Class) -> bool {
+    table.contains_contended(class)
+}
+
 /// Splits a portion, or takes the locks of a sweep.
 fn split(table: &Table) {
     table.split_portion();
@@ -122,7 +128,7 @@ struct Reading {
     follow: bool,
 }
 
-// ORDERING: those of `read_at` and `pointer`.
+// ORDERING: those of `read_from` and `pointer`.
 const READING: Reading =
     Reading { pointer: Ordering::Acquire, bucket: Ordering::Acquire, again: true, follow: true };
 

@@ -20,6 +20,10 @@ fn model_an_item_is_found_during_a_split() {
                 let item = class(KINDS[kind], position);
                 an_item_is_found_during_a_split(plan, item, contains, split);
             });
+            check(500, Some(2), move || {
+                let item = class(KINDS[kind], position);
+                an_item_is_found_during_a_split(plan, item, contains_contended, split);
+            });
         }
     }
 }
