@@ -75,6 +75,19 @@ fn a_filter_for_ten_items_takes_16_kib() {
     assert_eq!(small.insert(&(inserted as u64)), Err(InsertError::Full));
 }
 
+/// The rate decides the load at which buckets split. With each, inserts go on for a twentieth more
+/// items than the capacity at least.
+#[test]
+fn the_first_refusal_comes_well_after_the_capacity() {
+    for rate in [1e-2, 1e-3, 1e-4, 1e-5] {
+        let filter = filter(1000, 50_000, rate);
+        let capacity = filter.geometry().capacity();
+        let inserted = (0..).take_while(|item| filter.insert(item).is_ok()).count();
+        assert!(capacity >= 50_000 && inserted >= capacity + capacity / 20, "{rate}: {inserted}");
+        assert_eq!(filter.insert(&(inserted as u64)), Err(InsertError::Full));
+    }
+}
+
 /// Queries find every item, and no absent item more often, at every size of the table: after each
 /// portion that is split.
 #[test]

@@ -112,21 +112,23 @@ impl Plan {
 
     /// Returns the plan with this width of whole fingerprints, if there is one.
     fn of_width(width: u32, first: u64, most: u64, paired: bool) -> Option<Self> {
-        let mut plan = Self { buckets: 0, width, doublings: 0, paired };
-        let slots = ceil(first as f64 / plan.load(0));
-        let buckets = ceil(slots / f64::from(plan.shape(0).slots()));
-        if buckets > MAX_BITS as f64 / 64.0 {
-            return None;
+        // The fewest doublings that suffice. Their number decides the loads, and those the first
+        // number of buckets.
+        for doublings in 1..=MAX_DOUBLINGS {
+            let mut plan = Self { buckets: 0, width, doublings, paired };
+            let slots = ceil(first as f64 / plan.load(0));
+            let buckets = ceil(slots / f64::from(plan.shape(0).slots()));
+            if buckets > MAX_BITS as f64 / 64.0 {
+                return None;
+            }
+            let buckets = buckets as u64;
+            plan.buckets = buckets.max(MIN_BYTES / plan.bucket_bytes()).next_multiple_of(MULTIPLE);
+            let plan = plan.checked()?;
+            if plan.capacity() >= most {
+                return Some(plan);
+            }
         }
-        let buckets = buckets as u64;
-        plan.buckets = buckets.max(MIN_BYTES / plan.bucket_bytes()).next_multiple_of(MULTIPLE);
-        while plan.items(plan.doublings, 0) < most {
-            plan.doublings += 1;
-            plan.checked()?;
-        }
-        // A filter that grows has at least one doubling.
-        plan.doublings = plan.doublings.max(1);
-        plan.checked()
+        None
     }
 
     /// Returns the plan if its sizes are within the bounds.
@@ -165,7 +167,13 @@ impl Plan {
     ///
     /// A higher load makes the table smaller, and inserts slower, since more of them relocate.
     fn load(&self, level: u32) -> f64 {
-        f64::from(LOADS[self.shape(level).slots() as usize]) / 1000.0
+        f64::from(self.loads()[self.shape(level).slots() as usize]) / 1000.0
+    }
+
+    /// Returns the loads of this table, by the number of slots of a bucket.
+    fn loads(&self) -> &'static [u32; 12] {
+        let last = self.shape(self.doublings).slots();
+        if self.paired && (6..=7).contains(&last) { &LOW_LOADS } else { &LOADS }
     }
 
     /// Returns the number of items up to which a table does not split further, in which the first
@@ -177,8 +185,9 @@ impl Plan {
     /// As [`items`](Self::items), where buckets of the level and of the next one have these numbers
     /// of slots.
     pub(crate) fn items_of(&self, level: u32, next: u64, [slots, next_slots]: [u32; 2]) -> u64 {
+        let loads = self.loads();
         let part = |buckets: u64, slots: u32| {
-            let permille = u64::from(LOADS[slots as usize]);
+            let permille = u64::from(loads[slots as usize]);
             let slots = buckets.saturating_mul(u64::from(slots));
             slots / 1000 * permille + slots % 1000 * permille / 1000
         };
@@ -253,6 +262,16 @@ const MIN_REST: u32 = 8;
 /// at most, with the loads below (any machine: computed by
 /// `the_size_stays_near_that_of_a_fixed_filter_at_every_count`); at 72 % it would be 1.3 and 1.5.
 const LOADS: [u32; 12] = [0, 0, 780, 820, 830, 840, 840, 850, 850, 850, 850, 850];
+
+/// The loads of a table whose last buckets have 128 bits and six or seven slots: at rates from
+/// about 5e-6 to 2e-4. It uses nearly all bits of its slots. So with the loads above it would take
+/// 1.16 times the memory of a fixed filter at most, and 1.09 on average, where 1.3 and 1.15 are
+/// allowed. With these it takes 1.24 and 1.15.
+///
+/// MEASURED: from empty to 7 million items at 1e-4, with a first capacity of 100,000 and a maximum
+/// of 10 million, an insert takes 132 to 150 ns instead of 192 to 209 ns, and in batches 101 to 111
+/// ns instead of 158 to 174 (the fastest of four runs, twice; an Intel Xeon, machine not recorded).
+const LOW_LOADS: [u32; 12] = [0, 0, 0, 820, 830, 790, 795, 805, 850, 850, 850, 850];
 
 /// Returns the shapes of buckets, by the number of slots.
 pub(crate) const fn sequence(paired: bool) -> &'static [Shape] {

@@ -175,7 +175,8 @@ proptest! {
         let least = sequence(paired).last().unwrap().width();
         if narrower.width >= least
             && narrower.checked().is_some()
-            && plan.shape_number(0) == narrower.shape_number(0) {
+            // With the same slots, and the same loads.
+            && plan.items(0, 0) == narrower.items(0, 0) {
             prop_assert!(narrower.rate_at(most) > rate, "{plan:?}");
         }
         let Class { fingerprint, buckets } = Classifier::new(&plan).class(hash);
@@ -463,7 +464,8 @@ fn bytes_for(plan: &Plan, items: u64) -> u64 {
 fn the_size_stays_near_that_of_a_fixed_filter_at_every_count() {
     for (rate, paired, bounds) in [
         (1e-2, true, [1.30, 1.15, 2.0, 1.3]),
-        (1e-4, true, [1.30, 1.15, 2.0, 1.3]),
+        (1e-4, true, [1.24, 1.15, 2.0, 1.3]),
+        (1e-5, true, [1.24, 1.15, 2.0, 1.3]),
         (1e-6, true, [1.40, 1.17, 2.0, 1.3]),
         (1e-2, false, [1.40, 1.15, 2.0, 1.3]),
         (1e-4, false, [1.60, 1.30, 2.2, 1.3]),
