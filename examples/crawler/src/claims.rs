@@ -1,9 +1,8 @@
 //! Claims the links of pages, in the order of writes that loses nothing at a kill.
 
 use std::collections::HashMap;
-use std::io::Write;
+use std::io::{self, Write};
 
-use fs_err::File;
 use same_file::is_same_file;
 use url::Url;
 
@@ -25,7 +24,7 @@ pub(crate) struct Claims {
     pub(crate) seen: Seen,
     pub(crate) log: Log,
     args: &'static Args,
-    output: Option<File>,
+    output: Box<dyn Write>,
     /// The URLs per host that this process has won.
     of_host: HashMap<String, u64>,
 }
@@ -74,9 +73,7 @@ impl Claims {
             writeln!(lines, "{} {} {}", page.result, page.url, page.size)?;
             self.log.finish(&page);
         }
-        if let Some(output) = &mut self.output {
-            output.write_all(&lines)?;
-        }
+        self.output.write_all(&lines)?;
         self.log.write()?;
         Ok(won)
     }
@@ -127,8 +124,8 @@ impl Claims {
 
 /// Opens the file for one line per page, unless it is one of the other files: lines would destroy
 /// them.
-fn output(args: &Args) -> Result<Option<File>, Failure> {
-    let Some(path) = &args.output else { return Ok(None) };
+fn output(args: &Args) -> Result<Box<dyn Write>, Failure> {
+    let Some(path) = &args.output else { return Ok(Box::new(io::sink())) };
     let log = args.state.join("log");
     let seen = if let Where::File(seen) = &args.seen { Some(seen) } else { None };
     let others = [Some(&log), seen, args.host_map.as_ref().map(|map| &map.path)];
@@ -136,5 +133,5 @@ fn output(args: &Args) -> Result<Option<File>, Failure> {
     if others.into_iter().flatten().any(|other| is_same_file(path, other).unwrap_or(false)) {
         return Err(at(path, &"the output cannot be the log, the memory or the map of hosts"));
     }
-    Ok(Some(log::append(path)?))
+    Ok(Box::new(log::append(path)?))
 }

@@ -108,9 +108,11 @@ impl Crawl {
     fn on_step(&mut self, step: Step) {
         let now = Instant::now();
         let (job, outcome) = match step {
-            Step::Head(job, head) => {
-                self.frontier.on_head(job.host, now);
-                self.requests.spawn(self.visitor.clone().read(job, head));
+            Step::Head(job, answer, body) => {
+                // A pause must begin before another request to the host can.
+                let pause = self.visitor.pause(&answer, job.tries).unwrap_or_default();
+                self.frontier.on_head(job.host, now + pause);
+                self.requests.spawn(self.visitor.clone().read(job, answer, body));
                 return;
             }
             Step::End(job, outcome) => (job, outcome),

@@ -20,9 +20,6 @@ pub(crate) const MAX_BODY: usize = 4 << 20;
 const PART_TIME: Duration = Duration::from_secs(20);
 const WHOLE_TIME: Duration = Duration::from_secs(120);
 
-/// The head of an answer, or why there is none.
-pub(crate) type Head = Result<Response, reqwest::Error>;
-
 /// An answer of a server.
 #[derive(Default)]
 pub(crate) struct Answer {
@@ -60,43 +57,46 @@ pub(crate) fn client(args: &Args, identity: &str) -> Result<Client, Failure> {
 }
 
 impl Answer {
-    /// Reads an answer whose head has come.
-    pub(crate) async fn read(url: &Url, head: Head) -> Self {
-        Self::try_read(url, head).await.unwrap_or_else(|error| Self {
-            result: reason(&error, url.scheme() == "https").to_owned(),
-            ..Self::default()
-        })
-    }
-
-    async fn try_read(url: &Url, head: Head) -> Result<Self, reqwest::Error> {
-        let mut answer = head?;
-        let headers = answer.headers();
+    /// Makes a request. Returns the answer without its body, and where that comes from.
+    pub(crate) async fn head(client: &Client, url: &Url) -> (Self, Option<Response>) {
+        let response = match client.get(url.clone()).send().await {
+            Ok(response) => response,
+            Err(error) => return (Self::none(&error, url), None),
+        };
+        let (status, headers) = (response.status().as_u16(), response.headers());
         let location = text(headers, LOCATION).and_then(|to| url.join(to).ok());
         let retry_after = text(headers, RETRY_AFTER).and_then(wait);
         let content_type = text(headers, CONTENT_TYPE).unwrap_or_default().to_ascii_lowercase();
-        let (status, mut body) = (answer.status().as_u16(), Vec::new());
-        while let Some(part) = answer.chunk().await? {
-            body.extend_from_slice(&part[..part.len().min(MAX_BODY - body.len())]);
-            if body.len() == MAX_BODY {
+        let (result, body) = (status.to_string(), Vec::new());
+        (Self { status, result, location, retry_after, content_type, body }, Some(response))
+    }
+
+    /// Reads the body.
+    pub(crate) async fn read(&mut self, mut from: Response) -> Result<(), reqwest::Error> {
+        while let Some(part) = from.chunk().await? {
+            let len = part.len().min(MAX_BODY - self.body.len());
+            self.body.extend_from_slice(&part[..len]);
+            if self.body.len() == MAX_BODY {
                 break;
             }
         }
-        Ok(Self { status, result: status.to_string(), location, retry_after, content_type, body })
+        Ok(())
     }
-}
 
-/// Returns why a request has failed, in a word.
-fn reason(error: &reqwest::Error, is_tls: bool) -> &'static str {
-    let is_refusal = |cause: &io::Error| cause.kind() == ErrorKind::ConnectionRefused;
-    let is_refused = iter::successors(error.source(), |cause| (*cause).source())
-        .any(|cause| cause.downcast_ref().is_some_and(is_refusal));
-    match error {
-        _ if error.is_timeout() => "timeout",
-        _ if error.is_dns() => "dns",
-        _ if is_refused => "refused",
-        _ if error.is_connect() && is_tls => "tls",
-        _ if error.is_connect() => "connect",
-        _ => "broken",
+    /// Returns what is there in place of an answer: a word for why a request has failed.
+    pub(crate) fn none(error: &reqwest::Error, url: &Url) -> Self {
+        let is_refusal = |cause: &io::Error| cause.kind() == ErrorKind::ConnectionRefused;
+        let is_refused = iter::successors(error.source(), |cause| (*cause).source())
+            .any(|cause| cause.downcast_ref().is_some_and(is_refusal));
+        let result = match error {
+            _ if error.is_timeout() => "timeout",
+            _ if error.is_dns() => "dns",
+            _ if is_refused => "refused",
+            _ if error.is_connect() && url.scheme() == "https" => "tls",
+            _ if error.is_connect() => "connect",
+            _ => "broken",
+        };
+        Self { result: result.to_owned(), ..Self::default() }
     }
 }
 

@@ -280,7 +280,7 @@ mod tests {
             let done = Done { url: four[0].to_owned(), result: "200".to_owned(), size: 7 };
             let steps: [&dyn Fn(&mut Log); 3] =
                 [&|log| log.intend(four), &|log| log.decide(&[true, true, false, true]), &|log| {
-                    log.finish(&done)
+                    log.finish(&done);
                 }];
             for step in steps {
                 starts.push(log.bytes);

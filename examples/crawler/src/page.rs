@@ -2,13 +2,13 @@
 
 use core::time::Duration;
 
-use reqwest::Client;
+use reqwest::{Client, Response};
 use robotxt::{AccessResult, Agent, Robots};
 use url::Url;
 
 use crate::args::Args;
 use crate::claims::Found;
-use crate::fetch::{Answer, Head};
+use crate::fetch::Answer;
 use crate::frontier::{HostId, Job};
 use crate::links;
 use crate::log::Done;
@@ -33,8 +33,8 @@ pub(crate) struct Visitor {
 
 /// A part of a request that has ended.
 pub(crate) enum Step {
-    /// The head of the answer has come, or will not come.
-    Head(Job, Head),
+    /// The head of the answer has come, with what the rest comes from, or none will come.
+    Head(Job, Answer, Option<Box<Response>>),
     End(Job, Outcome),
 }
 
@@ -52,13 +52,22 @@ pub(crate) enum Outcome {
 impl Visitor {
     /// Makes a request, and waits for the head of its answer.
     pub(crate) async fn ask(self, job: Job) -> Step {
-        let head = self.client.get(job.url.clone()).send().await;
-        Step::Head(job, head)
+        let (answer, body) = Answer::head(&self.client, &job.url).await;
+        Step::Head(job, answer, body.map(Box::new))
     }
 
     /// Reads the rest of an answer.
-    pub(crate) async fn read(self, job: Job, head: Head) -> Step {
-        let answer = Answer::read(&job.url, head).await;
+    pub(crate) async fn read(
+        self,
+        job: Job,
+        mut answer: Answer,
+        body: Option<Box<Response>>,
+    ) -> Step {
+        if let Some(body) = body
+            && let Err(error) = answer.read(*body).await
+        {
+            answer = Answer::none(&error, &job.url);
+        }
         let outcome = match (self.pause(&answer, job.tries), job.robots_of) {
             (Some(pause), _) => Outcome::Again(job.url.clone(), pause),
             (None, Some(host)) => self.of_robots(host, job.tries, answer),
@@ -68,7 +77,7 @@ impl Visitor {
     }
 
     /// Returns how long to wait before the request is made again, or `None` if it is not.
-    fn pause(&self, answer: &Answer, tries: u32) -> Option<Duration> {
+    pub(crate) fn pause(&self, answer: &Answer, tries: u32) -> Option<Duration> {
         let is_failure = matches!(answer.status, ..100 | 408 | 429 | 500..);
         let own = self.args.delay.max(PAUSE) * 2_u32.pow(tries);
         let pause = answer.retry_after.unwrap_or(own).min(MAX_PAUSE);

@@ -34,7 +34,7 @@ impl Report {
 
     /// Counts a page that is done.
     pub(crate) fn count_page(&mut self, page: &Done) {
-        self.pages += u64::from(page.result.starts_with(|first: char| first.is_ascii_digit()));
+        self.pages += u64::from(page.result.parse::<u16>().is_ok());
         self.cut += u64::from(page.size == MAX_BODY as u64);
         self.count(&page.result);
     }

@@ -1,6 +1,5 @@
 //! The memory of known URLs: in this process, in a file, or in Redis.
 
-use core::iter;
 use core::time::Duration;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -136,9 +135,8 @@ fn in_memory(capacity: usize, rate: f64) -> Result<&'static OnceCuckooFilter<str
         let builder = builder.max_capacity(capacity.saturating_mul(GROWTH));
         builder.false_positive_rate(rate).build()
     };
-    let mut rates = iter::successors(Some(rate), |rate| Some(rate * 10.0)).take(10);
-    let built = rates.find_map(|rate| build(rate).ok()).map_or_else(|| build(rate), Ok);
-    Ok(Box::leak(Box::new(built?)))
+    let built = (0..10).find_map(|more| build(rate * 10_f64.powi(more)).ok());
+    Ok(Box::leak(Box::new(built.map_or_else(|| build(rate), Ok)?)))
 }
 
 /// Opens the file of a filter, or creates it.

@@ -1,10 +1,14 @@
 //! A proxy before a `redis-server` that loses the answers to claims.
 
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Instant;
+
+use crate::PAGES;
+use crate::redis::Redis;
+use crate::runs::{BATCH, World};
 
 /// The name of the command that claims, as the protocol writes it. Queries have another one.
 const CLAIM: &[u8] = b"\r\nBITFIELD\r\n";
@@ -25,7 +29,6 @@ pub(crate) enum Moment {
 /// A proxy. Its threads end with the program, or with their connections.
 pub(crate) struct Proxy {
     pub(crate) port: u16,
-    /// The claims that were seen, and those of which the answer was lost.
     shared: Arc<Shared>,
 }
 
@@ -34,8 +37,18 @@ struct Shared {
     moment: Moment,
     /// Which claims lose their answer: each of this number.
     each: u64,
-    claims: AtomicU64,
-    lost: AtomicU64,
+    /// The claims that were seen.
+    claims: Mutex<u64>,
+}
+
+impl Shared {
+    /// Returns whether the answer to a part of a request is to be lost.
+    fn loses(&self, part: &[u8]) -> bool {
+        let is_claim = part.windows(CLAIM.len()).any(|bytes| bytes == CLAIM);
+        let mut claims = self.claims.lock().unwrap();
+        *claims += u64::from(is_claim);
+        is_claim && claims.is_multiple_of(self.each)
+    }
 }
 
 impl Proxy {
@@ -43,8 +56,7 @@ impl Proxy {
     pub(crate) fn start(server: u16, moment: Moment, each: u64) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (claims, lost) = (AtomicU64::new(0), AtomicU64::new(0));
-        let shared = Arc::new(Shared { server, moment, each, claims, lost });
+        let shared = Arc::new(Shared { server, moment, each, claims: Mutex::new(0) });
         let state = Arc::clone(&shared);
         thread::spawn(move || {
             for client in listener.incoming() {
@@ -58,36 +70,113 @@ impl Proxy {
 
     /// Returns the number of claims whose answer was lost.
     pub(crate) fn lost(&self) -> u64 {
-        self.shared.lost.load(Relaxed)
+        *self.shared.claims.lock().unwrap() / self.shared.each
     }
 }
 
 /// Forwards all between a client and the server, until an answer is to be lost.
-fn serve(mut client: TcpStream, shared: &Shared) -> std::io::Result<()> {
+fn serve(mut client: TcpStream, shared: &Shared) -> io::Result<()> {
     let mut server = TcpStream::connect(("127.0.0.1", shared.server))?;
-    for stream in [&client, &server] {
-        stream.set_nodelay(true)?;
-    }
-    let (mut from_server, mut to_client) = (server.try_clone()?, client.try_clone()?);
-    let answers = thread::spawn(move || std::io::copy(&mut from_server, &mut to_client));
-
+    client.set_nodelay(true)?;
+    server.set_nodelay(true)?;
+    let is_lost = Arc::new(Mutex::new(false));
+    let answers = {
+        let (server, client) = (server.try_clone()?, client.try_clone()?);
+        let (is_lost, moment) = (Arc::clone(&is_lost), shared.moment);
+        thread::spawn(move || answer(server, client, &is_lost, moment))
+    };
     let mut request = vec![0; 1 << 16];
     loop {
         let len = client.read(&mut request)?;
+        let part = &request[..len];
+        if shared.loses(part) {
+            let is_cut = matches!(shared.moment, Moment::InTheCommand);
+            // From now on no answer goes to the client.
+            *is_lost.lock().unwrap() = true;
+            server.write_all(&part[..if is_cut { len / 2 } else { len }])?;
+            if is_cut || matches!(shared.moment, Moment::AfterTheCommand) {
+                close(&client, &server);
+            }
+            break;
+        }
+        server.write_all(part)?;
         if len == 0 {
-            server.shutdown(Shutdown::Write)?;
-            _ = answers.join();
+            // The client has closed the connection.
+            close(&client, &server);
+            break;
+        }
+    }
+    _ = answers.join();
+    Ok(())
+}
+
+/// Forwards answers to the client, until one is to be lost.
+fn answer(
+    mut server: TcpStream,
+    mut client: TcpStream,
+    is_lost: &Mutex<bool>,
+    moment: Moment,
+) -> io::Result<()> {
+    let mut answer = vec![0; 1 << 16];
+    loop {
+        let len = server.read(&mut answer)?;
+        let is_lost = *is_lost.lock().unwrap();
+        if is_lost && matches!(moment, Moment::InTheAnswer) {
+            client.write_all(&answer[..len / 2])?;
+        }
+        if len == 0 || is_lost {
+            close(&client, &server);
             return Ok(());
         }
-        let part = &request[..len];
-        let claim = part.windows(CLAIM.len()).position(|bytes| bytes == CLAIM);
-        let number = claim.map_or(0, |_| shared.claims.fetch_add(1, Relaxed) + 1);
-        if number == 0 || !number.is_multiple_of(shared.each) {
-            server.write_all(part)?;
-            continue;
-        }
-        shared.lost.fetch_add(1, Relaxed);
-        lose(&client, &mut server, part, shared.moment)?;
-        return Ok(());
+        client.write_all(&answer[..len])?;
     }
+}
+
+fn close(client: &TcpStream, server: &TcpStream) {
+    // The other end may have closed it already.
+    _ = client.shutdown(Shutdown::Both);
+    _ = server.shutdown(Shutdown::Both);
+}
+
+/// Whatever is lost on the way, no page is, and pages are fetched twice only if their claims had no
+/// answer.
+#[test]
+fn a_claim_whose_answer_is_lost_loses_no_page() {
+    let Some(redis) = Redis::start() else { return };
+    thread::scope(|scope| {
+        for moment in [
+            Moment::InTheCommand,
+            Moment::AfterTheCommand,
+            Moment::AfterTheAnswer,
+            Moment::InTheAnswer,
+        ] {
+            let redis = &redis;
+            scope.spawn(move || lose_answers(redis, moment));
+        }
+    });
+}
+
+fn lose_answers(redis: &Redis, moment: Moment) {
+    let start = Instant::now();
+    let proxy = Proxy::start(redis.port, moment, 3);
+    let seen = format!("redis://127.0.0.1:{}/#{moment:?}", proxy.port);
+    let world = World::new(PAGES.min(2000) / 2, 2).with(&["--seen", &seen]);
+    world.run();
+    let checked = world.check();
+    checked.print(&format!("{} lost answers, {moment:?}", proxy.lost()), start);
+    // The claims of one command have no answer together.
+    let unknown: u64 = (0..2).map(|own| unanswered(&world.report(own))).sum();
+    // A claim has at most a batch of URLs, so there are many.
+    assert!(proxy.lost() >= checked.pages / BATCH / 3, "{}", proxy.lost());
+    assert!(unknown >= proxy.lost(), "{unknown} of {}", proxy.lost());
+    assert!(unknown <= proxy.lost() * BATCH, "{unknown}");
+    assert!(checked.twice <= unknown, "{} of {unknown}", checked.twice);
+    assert!(checked.lost.len() as u64 <= checked.most_lost(1e-9), "{:?}", checked.lost);
+    checked.check_politeness(1);
+}
+
+/// Returns the number of claims without an answer of a summary.
+fn unanswered(report: &str) -> u64 {
+    let line = report.lines().find(|line| line.ends_with("claims without an answer")).unwrap();
+    line.split(' ').next().unwrap().parse().unwrap()
 }
