@@ -108,11 +108,11 @@ impl Crawl {
     fn on_step(&mut self, step: Step) {
         let now = Instant::now();
         let (job, outcome) = match step {
-            Step::Head(job, answer, body) => {
+            Step::Head(job, head) => {
                 // A pause must begin before another request to the host can.
-                let pause = self.visitor.pause(&answer, job.tries).unwrap_or_default();
+                let pause = self.visitor.pause(&head.0, job.tries).unwrap_or_default();
                 self.frontier.on_head(job.host, now + pause);
-                self.requests.spawn(self.visitor.clone().read(job, answer, body));
+                self.requests.spawn(self.visitor.clone().read(job, head));
                 return;
             }
             Step::End(job, outcome) => (job, outcome),

@@ -20,6 +20,9 @@ pub(crate) const MAX_BODY: usize = 4 << 20;
 const PART_TIME: Duration = Duration::from_secs(20);
 const WHOLE_TIME: Duration = Duration::from_secs(120);
 
+/// An answer without its body, and where that comes from.
+pub(crate) type Head = (Answer, Option<Response>);
+
 /// An answer of a server.
 #[derive(Default)]
 pub(crate) struct Answer {
@@ -57,8 +60,8 @@ pub(crate) fn client(args: &Args, identity: &str) -> Result<Client, Failure> {
 }
 
 impl Answer {
-    /// Makes a request. Returns the answer without its body, and where that comes from.
-    pub(crate) async fn head(client: &Client, url: &Url) -> (Self, Option<Response>) {
+    /// Makes a request.
+    pub(crate) async fn head(client: &Client, url: &Url) -> Head {
         let response = match client.get(url.clone()).send().await {
             Ok(response) => response,
             Err(error) => return (Self::none(&error, url), None),
@@ -72,19 +75,22 @@ impl Answer {
     }
 
     /// Reads the body.
-    pub(crate) async fn read(&mut self, mut from: Response) -> Result<(), reqwest::Error> {
-        while let Some(part) = from.chunk().await? {
-            let len = part.len().min(MAX_BODY - self.body.len());
-            self.body.extend_from_slice(&part[..len]);
-            if self.body.len() == MAX_BODY {
-                break;
+    pub(crate) async fn read((mut answer, body): Head, url: &Url) -> Self {
+        let Some(mut body) = body else { return answer };
+        loop {
+            match body.chunk().await {
+                Ok(Some(part)) if answer.body.len() < MAX_BODY => {
+                    let len = part.len().min(MAX_BODY - answer.body.len());
+                    answer.body.extend_from_slice(&part[..len]);
+                }
+                Ok(_) => return answer,
+                Err(error) => return Self::none(&error, url),
             }
         }
-        Ok(())
     }
 
     /// Returns what is there in place of an answer: a word for why a request has failed.
-    pub(crate) fn none(error: &reqwest::Error, url: &Url) -> Self {
+    fn none(error: &reqwest::Error, url: &Url) -> Self {
         let is_refusal = |cause: &io::Error| cause.kind() == ErrorKind::ConnectionRefused;
         let is_refused = iter::successors(error.source(), |cause| (*cause).source())
             .any(|cause| cause.downcast_ref().is_some_and(is_refusal));

@@ -2,13 +2,13 @@
 
 use core::time::Duration;
 
-use reqwest::{Client, Response};
+use reqwest::Client;
 use robotxt::{AccessResult, Agent, Robots};
 use url::Url;
 
 use crate::args::Args;
 use crate::claims::Found;
-use crate::fetch::Answer;
+use crate::fetch::{Answer, Head};
 use crate::frontier::{HostId, Job};
 use crate::links;
 use crate::log::Done;
@@ -34,7 +34,7 @@ pub(crate) struct Visitor {
 /// A part of a request that has ended.
 pub(crate) enum Step {
     /// The head of the answer has come, with what the rest comes from, or none will come.
-    Head(Job, Answer, Option<Box<Response>>),
+    Head(Job, Box<Head>),
     End(Job, Outcome),
 }
 
@@ -52,22 +52,13 @@ pub(crate) enum Outcome {
 impl Visitor {
     /// Makes a request, and waits for the head of its answer.
     pub(crate) async fn ask(self, job: Job) -> Step {
-        let (answer, body) = Answer::head(&self.client, &job.url).await;
-        Step::Head(job, answer, body.map(Box::new))
+        let head = Answer::head(&self.client, &job.url).await;
+        Step::Head(job, Box::new(head))
     }
 
     /// Reads the rest of an answer.
-    pub(crate) async fn read(
-        self,
-        job: Job,
-        mut answer: Answer,
-        body: Option<Box<Response>>,
-    ) -> Step {
-        if let Some(body) = body
-            && let Err(error) = answer.read(*body).await
-        {
-            answer = Answer::none(&error, &job.url);
-        }
+    pub(crate) async fn read(self, job: Job, head: Box<Head>) -> Step {
+        let answer = Answer::read(*head, &job.url).await;
         let outcome = match (self.pause(&answer, job.tries), job.robots_of) {
             (Some(pause), _) => Outcome::Again(job.url.clone(), pause),
             (None, Some(host)) => self.of_robots(host, job.tries, answer),
