@@ -126,7 +126,7 @@ impl Crawl {
                 self.claim(rules.sitemaps());
                 self.frontier.set_rules(host, rules);
             }
-            Outcome::Rules(_, Err(result)) => self.report.count(&format!("robots.txt {result}")),
+            Outcome::Rules(_, Err(result)) => self.report.count(&format!("robots.txt {result}"), 0),
         }
     }
 
@@ -140,7 +140,7 @@ impl Crawl {
     async fn record(&mut self) -> Result<(), Failure> {
         let found = mem::take(&mut self.found);
         let done = found.iter().filter_map(|page| page.done.as_ref());
-        done.for_each(|page| self.report.count_page(page));
+        done.for_each(|page| self.report.count(&page.result, page.size));
         let won = self.claims.record(found).await?;
         won.into_iter().for_each(|url| self.frontier.push(url));
         Ok(())

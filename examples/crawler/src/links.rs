@@ -21,9 +21,6 @@ const MAX_UNPACKED: u64 = 50 << 20;
 /// What has a link.
 const SELECTOR: &str = "a[href], area[href], iframe[src], frame[src]";
 
-/// How a file begins that gzip has compressed.
-const GZIP: [u8; 2] = [0x1F, 0x8B];
-
 /// Returns the normal forms of the links of a document: of HTML, of a sitemap, or of an index of
 /// sitemaps. The `content_type` is in lower case.
 pub(crate) fn of_document(content_type: &str, page: &Url, body: &[u8]) -> Vec<Url> {
@@ -32,7 +29,8 @@ pub(crate) fn of_document(content_type: &str, page: &Url, body: &[u8]) -> Vec<Ur
         of_html(&mut links, body);
     } else if !content_type.contains("xml") && !page.path().ends_with(".xml.gz") {
         // A document of another kind.
-    } else if body.starts_with(&GZIP) {
+    } else if body.starts_with(&[0x1F, 0x8B]) {
+        // So begins what gzip has compressed.
         let unpacked = MultiGzDecoder::new(body).take(MAX_UNPACKED);
         of_sitemap(&mut links, BufReader::new(unpacked));
     } else {

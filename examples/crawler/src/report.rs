@@ -11,7 +11,7 @@ use crate::claims::Claims;
 use crate::failure::Failure;
 use crate::fetch::MAX_BODY;
 use crate::frontier::Frontier;
-use crate::log::{Done, Past};
+use crate::log::Past;
 
 /// The counts of this run.
 pub(crate) struct Report {
@@ -32,15 +32,10 @@ impl Report {
         Self { start, bar, pages: 0, cut: 0, by_result: BTreeMap::new() }
     }
 
-    /// Counts a page that is done.
-    pub(crate) fn count_page(&mut self, page: &Done) {
-        self.pages += u64::from(page.result.parse::<u16>().is_ok());
-        self.cut += u64::from(page.size == MAX_BODY as u64);
-        self.count(&page.result);
-    }
-
-    /// Counts what became of a page or of a robots.txt.
-    pub(crate) fn count(&mut self, result: &str) {
+    /// Counts what became of a page, or of a robots.txt.
+    pub(crate) fn count(&mut self, result: &str, size: u64) {
+        self.pages += u64::from(result.parse::<u16>().is_ok());
+        self.cut += u64::from(size == MAX_BODY as u64);
         *self.by_result.entry(result.to_owned()).or_default() += 1;
     }
 
@@ -77,7 +72,7 @@ impl Report {
         let (per_url, log) = (bytes as f64 / urls, claims.log.bytes as f64 / won as f64);
         let share = 100.0 * seen.time.as_secs_f64() / seconds;
         print(&format!(
-            "{pages} pages, {cut} of them longer than what was read\n\
+            "{pages} pages, {cut} of them cut at 4 MiB\n\
              by result: {by_result:?}\n\
              left for a restart: {left}\n\
              {seconds:.1} s, {speed:.0} pages per second; {share:.2} % in the memory\n\

@@ -94,6 +94,10 @@ impl Seen {
         let mut won = Vec::with_capacity(urls.len());
         match &self.filter {
             Filter::Here(filter) => {
+                // A file does not grow. If it is far too full, most new URLs would be lost.
+                if filter.figures_sampled(1024).items.value > 2.0 * filter.capacity() as f64 {
+                    return Err("the file is full: give a larger --capacity, and a new file".into());
+                }
                 for verdict in filter.insert_many(urls) {
                     // Only this task inserts, so a memory that cannot insert is full.
                     won.push(verdict.map_err(|full| format!("{full}: give a larger --capacity"))?);

@@ -113,9 +113,10 @@ fn a_log_that_is_damaged_is_an_error_until_it_is_repaired() {
     let mut bytes = fs::read(&log).unwrap();
     // The sum of a record: its text remains readable.
     let text = String::from_utf8(bytes.clone()).unwrap();
-    let half = text.len() / 2;
+    let intents: Vec<usize> = text.match_indices(" ? ").map(|(start, _)| start).collect();
+    let middle = intents[intents.len() / 2];
     for kind in [" ? ", " ! ", " . "] {
-        let start = half + text[half..].find(kind).unwrap() - 8;
+        let start = middle + text[middle..].find(kind).unwrap() - 8;
         bytes[start] = if bytes[start] == b'0' { b'1' } else { b'0' };
     }
     fs::write(&log, &bytes).unwrap();
