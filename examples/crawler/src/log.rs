@@ -11,9 +11,6 @@ use crate::args::Args;
 use crate::failure::{Damaged, Failure, at};
 use crate::urls::{self, MAX_BYTES};
 
-/// The length of the first record.
-const MAX_FIRST: u64 = 34;
-
 /// A page that is done.
 pub(crate) struct Done {
     pub(crate) url: String,
@@ -59,8 +56,8 @@ impl Log {
         let (mut past, whole) = Past::read(BufReader::new(&file))?;
         past.cut = file.metadata()?.len() - whole;
         let is_new = past.identity.is_empty();
-        // A file of another program is not touched.
-        if is_new && past.won.is_empty() && whole + past.cut > MAX_FIRST {
+        // A file of another program is not touched. The first record has 34 bytes.
+        if is_new && past.won.is_empty() && whole + past.cut > 34 {
             return Err(at(&path, &"not the log of a crawler"));
         }
         if let Some(offset) = past.damaged.filter(|_| !args.repair) {

@@ -26,8 +26,9 @@ type Shared = OnceBloomFilter<str, Xxh3>;
 
 /// A memory of URLs.
 pub(crate) struct Seen {
+    args: &'static Args,
     filter: Filter,
-    /// The file of the filter, if it is to be flushed.
+    /// The file of the filter, if it has one.
     file: Option<&'static Live<Shared>>,
     /// What a user should know of it before a crawl.
     pub(crate) about: String,
@@ -45,7 +46,7 @@ enum Filter {
 
 impl Seen {
     /// Opens the memory, or creates it for at least `known` URLs.
-    pub(crate) async fn open(args: &Args, known: usize) -> Result<Self, Failure> {
+    pub(crate) async fn open(args: &'static Args, known: usize) -> Result<Self, Failure> {
         let (capacity, rate) = (usize::try_from(args.capacity)?, args.rate.unwrap_or(RATE));
         let mut file = None;
         let (filter, what, capacity, rate) = match &args.seen {
@@ -56,7 +57,7 @@ impl Seen {
             }
             Where::File(path) => {
                 let here = in_file(path, capacity, args.rate.unwrap_or(FILE_RATE))?;
-                file = args.fsync.then_some(here);
+                file = Some(here);
                 let rate = here.geometry().false_positive_rate_at(here.capacity());
                 let capacity = here.capacity() as f64;
                 (Filter::Here(&**here), "a file, which does not grow, for", capacity, rate)
@@ -74,7 +75,7 @@ impl Seen {
         let about = format!(
             "known URLs are in {what} {capacity}; then at most {rate:.1e} are lost, {lost:.2} in all"
         );
-        Ok(Self { filter, file, about, time: Duration::ZERO, unknown: 0 })
+        Ok(Self { args, filter, file, about, time: Duration::ZERO, unknown: 0 })
     }
 
     /// Returns of each URL whether it may be in the memory. Nobody wins such a URL any more.
@@ -91,13 +92,15 @@ impl Seen {
     /// Claims URLs. Returns of each whether this process has won it: it is the first of all.
     pub(crate) async fn claim(&mut self, urls: &[&str]) -> Result<Vec<bool>, Failure> {
         let start = Instant::now();
+        // A file does not grow. If it is far too full, most new URLs would be lost.
+        if let Some(file) = self.file
+            && file.figures_sampled(1024).items.value > 2.0 * file.capacity() as f64
+        {
+            return Err("the file is full: give a larger --capacity, and a new file".into());
+        }
         let mut won = Vec::with_capacity(urls.len());
         match &self.filter {
             Filter::Here(filter) => {
-                // A file does not grow. If it is far too full, most new URLs would be lost.
-                if filter.figures_sampled(1024).items.value > 2.0 * filter.capacity() as f64 {
-                    return Err("the file is full: give a larger --capacity, and a new file".into());
-                }
                 for verdict in filter.insert_many(urls) {
                     // Only this task inserts, so a memory that cannot insert is full.
                     won.push(verdict.map_err(|full| format!("{full}: give a larger --capacity"))?);
@@ -128,7 +131,7 @@ impl Seen {
 
     /// Writes claims in a file to the disk, with `--fsync`.
     pub(crate) fn flush(&self) -> Result<(), Failure> {
-        Ok(self.file.map_or(Ok(()), Live::flush)?)
+        Ok(self.file.filter(|_| self.args.fsync).map_or(Ok(()), Live::flush)?)
     }
 }
 
