@@ -89,9 +89,8 @@ pub(crate) async fn run(args: &'static Args) -> Result<(), Failure> {
 impl Crawl {
     /// Returns when a request may start, unless another one must end before.
     fn next_time(&self) -> Option<Instant> {
-        let may_start =
-            !self.is_over && self.requests.len() < self.visitor.args.connections as usize;
-        self.frontier.next_time().filter(|_| may_start)
+        let is_free = !self.is_over && self.requests.len() < self.visitor.args.connections as usize;
+        self.frontier.next_time().filter(|_| is_free)
     }
 
     /// Starts each request that may start now.

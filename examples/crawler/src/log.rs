@@ -69,6 +69,7 @@ impl Log {
             past.identity = format!("{:08x}", getrandom::u32()?);
             log.record(&format!("tamis-crawler 1 {}", past.identity));
             // The name of a new file is in its directory.
+            #[cfg(unix)]
             File::open(&args.state)?.sync_all()?;
         }
         if let Some(offset) = past.damaged {
