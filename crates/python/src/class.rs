@@ -103,10 +103,6 @@ macro_rules! queries {
 
         #[pyo3::pymethods]
         impl $name {
-            fn __contains__(&self, item: &pyo3::Bound<'_, pyo3::PyAny>) -> pyo3::PyResult<bool> {
-                self.0.contains(item)
-            }
-
             /// Add all items of the iterables. Return how many were new.
             ///
             /// An iterable is a list, a generator or any other; an array of numpy or another buffer
@@ -188,20 +184,6 @@ macro_rules! claims {
     ($name:ident) => {
         #[pyo3::pymethods]
         impl $name {
-            /// Add an item. Return True if it is new.
-            ///
-            /// Of any number of threads that add a new item at the same time, exactly one gets
-            /// True. An item that is a false positive is not new.
-            ///
-            /// >>> import tamis
-            /// >>> seen = tamis.BloomFilter(1000)
-            /// >>> seen.add("a"), seen.add("a")
-            /// (True, False)
-            #[pyo3(signature = (item, /))]
-            fn add(&self, item: &pyo3::Bound<'_, pyo3::PyAny>) -> pyo3::PyResult<bool> {
-                self.0.add(item)
-            }
-
             /// Add all items of an iterable. Return a buffer of bools: which were new.
             ///
             /// `numpy.asarray` makes an array of it without a copy. Otherwise as `update`.

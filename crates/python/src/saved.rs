@@ -20,6 +20,7 @@ use crate::fork;
 use crate::rotating::RotatingBloomFilter;
 use crate::scalable::ScalableBloomFilter;
 use crate::shared::SharedBloomFilter;
+use crate::single::{ADD, one_by_one};
 use crate::target::{Loaded, Stored, Target};
 
 /// A filter of a type that the file says.
@@ -122,6 +123,7 @@ impl Loaded for OfKind {
 #[pyclass(frozen, module = "tamis")]
 pub(crate) struct SavedFilter(Keyed<OfKind>);
 
+one_by_one!(SavedFilter, OfKind, ADD);
 queries!(SavedFilter);
 claims!(SavedFilter);
 saves!(SavedFilter);

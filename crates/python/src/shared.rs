@@ -16,6 +16,7 @@ use crate::bloom::Once;
 use crate::class::{Keyed, claims, queries};
 use crate::errors::{of_build, of_load, of_save};
 use crate::keys::{Count, hasher_of_seed};
+use crate::single::{ADD, one_by_one};
 use crate::target::{Stored, Target};
 use crate::{fork, unchecked};
 
@@ -104,6 +105,7 @@ type Arguments<'a> = (&'a Path, Option<Py<PyAny>>);
 #[pyclass(frozen, module = "tamis")]
 pub(crate) struct SharedBloomFilter(Keyed<Mapped>);
 
+one_by_one!(SharedBloomFilter, Mapped, ADD);
 queries!(SharedBloomFilter);
 claims!(SharedBloomFilter);
 
