@@ -36,12 +36,9 @@ impl<F: Target> Keyed<F> {
 
     pub(crate) fn update(&self, iterables: &Bound<'_, PyTuple>) -> PyResult<usize> {
         let mut new = 0;
-        let mut results = Vec::new();
         for items in iterables {
             for_each(&items, &self.keys, &mut |hashes| {
-                results.clear();
-                self.filter.insert_all(hashes, &mut results)?;
-                new += results.iter().map(|&is_new| usize::from(is_new)).sum::<usize>();
+                new += self.filter.insert_counted(hashes)?;
                 Ok(())
             })?;
         }

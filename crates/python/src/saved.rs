@@ -79,6 +79,10 @@ impl Target for OfKind {
         self.filter.insert_all(hashes, results)
     }
 
+    fn insert_counted(&self, hashes: &[u64]) -> PyResult<usize> {
+        self.filter.insert_counted(hashes)
+    }
+
     fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
         self.filter.contains_all(hashes, results)
     }

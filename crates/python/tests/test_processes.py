@@ -18,43 +18,55 @@ import tamis
 COUNT = 100_000
 
 
-def test_1000_forks_while_threads_add_leave_usable_filters() -> None:
-    # Several words per item: an insert locks its line.
-    seen = tamis.BloomFilter(20_000, 1e-6)
-    jobs = tamis.CuckooFilter(10_000, 1e-6)
-    window = tamis.RotatingBloomFilter(10_000, None, 1e-6)
-    ended = threading.Event()
+# In a process of its own, which has imported little: a fork copies the page tables.
+FORKS = """
+import array, os, signal, threading
+import tamis
 
-    def add(number: int) -> None:
-        items = numpy.arange(20_000) + number
-        while not ended.is_set():
+# Several words per item: an insert locks its line.
+seen = tamis.BloomFilter(20_000, 1e-6)
+jobs = tamis.CuckooFilter(10_000, 1e-6)
+window = tamis.RotatingBloomFilter(10_000, None, 1e-6)
+ended = threading.Event()
+
+def add(number):
+    items = array.array("q", range(number, number + 20_000))
+    while not ended.is_set():
+        seen.update(items)
+        seen.clear()
+        window.update(items)
+        jobs.update(items[:100])
+        for item in items[:100]:
+            seen.add(item)
+            jobs.discard(item)
+
+threads = [threading.Thread(target=add, args=(number,)) for number in range(2)]
+for thread in threads:
+    thread.start()
+items = array.array("q", range(20_000))
+try:
+    for _ in range(1000):
+        child = os.fork()
+        if child == 0:
+            # It would wait for ever if a lock of any line was held.
+            signal.alarm(60)
             seen.update(items)
-            seen.clear()
-            window.update(items)
+            window.update(items[:2000])
             jobs.update(items[:100])
-            for item in items[:100]:
-                jobs.discard(item)
-
-    threads = [threading.Thread(target=add, args=(number,)) for number in range(2)]
+            correct = all(seen.contains_many(items)) and all(jobs.contains_many(items[:100]))
+            os._exit(0 if correct else 1)
+        assert os.waitpid(child, 0)[1] == 0
+finally:
+    ended.set()
     for thread in threads:
-        thread.start()
-    items = numpy.arange(20_000)
-    try:
-        for _ in range(1000):
-            child = os.fork()
-            if child == 0:
-                # It would wait for ever if a lock of any line was held.
-                signal.alarm(60)
-                seen.update(items)
-                window.update(items[:2000])
-                jobs.update(items[:100])
-                correct = all(seen.contains_many(items)) and all(jobs.contains_many(items[:100]))
-                os._exit(0 if correct else 1)
-            assert os.waitpid(child, 0)[1] == 0
-    finally:
-        ended.set()
-        for thread in threads:
-            thread.join()
+        thread.join()
+print("forked")
+"""
+
+
+def test_1000_forks_while_threads_add_leave_usable_filters() -> None:
+    run = subprocess.run([sys.executable, "-c", FORKS], stdout=subprocess.PIPE, check=True)
+    assert run.stdout == b"forked\n"
 
 
 def test_a_fork_within_a_fork_handler_and_threads_that_fork_do_not_wait_for_ever() -> None:
