@@ -2,9 +2,12 @@
 
 import array
 import pickle
+import shutil
 import signal
+import subprocess
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy
 import pyarrow
@@ -214,3 +217,27 @@ def test_each_protocol_pickles_each_class(class_of_filter: type, protocol: int) 
     seen.update(range(50))
     again = pickle.loads(pickle.dumps(seen, protocol))
     assert type(again) is class_of_filter and all(again.contains_many(range(50)))
+
+
+ANSWERS = """
+import pickle, sys
+sys.path.insert(0, sys.argv[1])
+seen = pickle.load(sys.stdin.buffer)
+print(sum(seen.contains_many(range(100_000))), all(seen.contains_many(["a", b"b", 2**64, -7])))
+"""
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
+def test_each_version_of_python_reads_the_pickle(version: str) -> None:
+    python = shutil.which(f"python{version}")
+    if not python or subprocess.run([python, "-c", ""], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip(f"there is no Python {version}")
+    seen = tamis.BloomFilter(1000, 0.01)
+    seen.update(range(900), ["a", b"b", 2**64, -7])
+    expected = f"{sum(seen.contains_many(range(100_000)))} True"
+    folder = str(Path(tamis.__file__).parents[1])
+    answers = subprocess.run(
+        [python, "-c", ANSWERS, folder], input=pickle.dumps(seen), stdout=subprocess.PIPE, check=True
+    )
+    assert answers.stdout.decode().strip() == expected
+    assert int(expected.split()[0]) > 900, "no false positive was compared"
