@@ -1,5 +1,5 @@
-//! `_library_batch`, in a wheel with the feature `bench` only: the library's batches, to compare the
-//! arrays with.
+//! `_library_batch`, in a wheel with the feature `bench` only: the library's batches, to compare
+//! the arrays with.
 
 use std::time::Instant;
 

@@ -74,7 +74,8 @@ pub(crate) fn utf8_of<'a>(text: &'a Bound<'_, PyString>) -> Option<&'a [u8]> {
         unsafe { ffi::PyErr_Clear() };
         return None;
     }
-    // SAFETY: Python keeps these bytes as long as the str, which `'a` does, and nobody changes them.
+    // SAFETY: Python keeps these bytes as long as the str, which lives for `'a`, and nobody changes
+    // them.
     Some(unsafe { slice::from_raw_parts(bytes.cast(), count as usize) })
 }
 
@@ -114,13 +115,13 @@ impl<T: Element> Numbers<T> {
     /// meanwhile, it reads the old or the new value.
     #[inline]
     pub(crate) fn read(&self, range: Range<usize>) -> impl Iterator<Item = T> + '_ {
-        let numbers = self.0.as_slice_ptr();
-        let start =
-            numbers.map_or(ptr::null(), |numbers| numbers.as_ptr().cast_const().cast::<T>());
-        let range = if range.end <= self.len() { range } else { 0..0 };
+        let none = ptr::slice_from_raw_parts(ptr::null(), 0);
+        let numbers = self.0.as_slice_ptr().map_or(none, |numbers| numbers.as_ptr().cast_const());
+        let range = if range.end <= numbers.len() { range } else { 0..0 };
+        let start = numbers.cast::<T>();
         // SAFETY: the buffer has the numbers of the range, is aligned, and its owner keeps it in
         // its place as long as `self` is there. The read is volatile, since other threads may
         // write.
-        range.map(move |number| unsafe { start.add(number).read_volatile() })
+        range.map(move |number| unsafe { start.wrapping_add(number).read_volatile() })
     }
 }
