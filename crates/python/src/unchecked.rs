@@ -79,16 +79,23 @@ pub(crate) fn utf8_of<'a>(text: &'a Bound<'_, PyString>) -> Option<&'a [u8]> {
     Some(unsafe { slice::from_raw_parts(bytes.cast(), count as usize) })
 }
 
-/// Returns a copy of bytes as a `bytearray`, made without the interpreter lock.
+/// The bytes from which a copy is made without the interpreter lock: some microseconds of work. For
+/// less, a thread should not have to wait until it gets the lock again.
+const COPIED_UNLOCKED: usize = 1 << 16;
+
+/// Returns a copy of bytes as a `bytearray`. A large one is made without the interpreter lock.
 pub(crate) fn bytearray_of<'py>(
     py: Python<'py>,
     bytes: &[u8],
 ) -> PyResult<Bound<'py, PyByteArray>> {
+    if bytes.len() < COPIED_UNLOCKED {
+        return Ok(PyByteArray::new(py, bytes));
+    }
     // SAFETY: without bytes to copy, it makes an array of any. The number is that of a slice.
     let array = unsafe { ffi::PyByteArray_FromStringAndSize(ptr::null(), bytes.len() as isize) };
     // SAFETY: it is a new object or null, with an exception.
     let array = unsafe { Bound::from_owned_ptr_or_err(py, array) }?.cast_into::<PyByteArray>()?;
-    // A number, which another thread may take: it is used below only.
+    // A number, which a closure may take that runs without the lock.
     let to = array.data() as usize;
     py.detach(|| {
         // SAFETY: the array has this number of bytes, and nobody else knows it yet.
