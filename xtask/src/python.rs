@@ -20,8 +20,8 @@ const PROBE: &str = "import ensurepip, sys, venv\nassert sys.version_info >= (3,
 /// If the environment has this variable, `ci` fails where there is no interpreter.
 const REQUIRE: &str = "TAMIS_REQUIRE_PYTHON";
 
-/// The tests that run beside the others.
-const CRAWLS: &str = "tests/test_scrapy.py";
+/// The tests that run beside the others: they take about half of the time.
+const BESIDE: [&str; 2] = ["tests/test_scrapy.py", "tests/test_threads.py"];
 
 /// The directory of the package.
 const FOLDER: &str = "crates/python";
@@ -126,7 +126,7 @@ fn test(sh: &Shell, python: &Path) -> Result {
     let wheel = wheel.ok_or("maturin has built no wheel")?;
     let options = ["--quiet", "--disable-pip-version-check", "--force-reinstall", "--no-deps"];
     cmd!(sh, "{python} -m pip install {options...} {wheel}").run()?;
-    // Two at a time: the tests of crawls mostly wait.
+    // Two at a time: many tests mostly wait.
     let module = |module: &str, arguments: &[&str]| {
         let mut command = Command::new(python);
         command.current_dir(workspace::root().join(FOLDER)).args(["-m", module]).args(arguments);
@@ -135,9 +135,10 @@ fn test(sh: &Shell, python: &Path) -> Result {
     };
     // Each writes no cache: both would write the same file.
     let options = ["--quiet", "-p", "no:cacheprovider"];
+    let others = BESIDE.map(|file| ["--ignore", file]).concat();
     programs::run_all([
-        module("pytest", &[&options[..], &[CRAWLS]].concat()),
+        module("pytest", &[&options[..], &BESIDE].concat()),
         module("mypy.stubtest", &["tamis._tamis", "--mypy-config-file", "pyproject.toml"]),
-        module("pytest", &[&options[..], &["tests", "--ignore", CRAWLS]].concat()),
+        module("pytest", &[&options[..], &["tests"], &others].concat()),
     ])
 }

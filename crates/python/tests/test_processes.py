@@ -6,7 +6,6 @@ import pickle
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -69,21 +68,47 @@ def test_1000_forks_while_threads_add_leave_usable_filters() -> None:
     assert run.stdout == b"forked\n"
 
 
+# The handler is called after that of tamis, which closes the gate, and forks once more.
+FORKS_OF_THREADS = """
+import os, threading
+
+local = threading.local()
+
+def fork_again():
+    if not getattr(local, "inside", False):
+        local.inside = True
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        ended.append(os.waitpid(child, 0)[1])
+        local.inside = False
+
+os.register_at_fork(before=fork_again)
+import tamis
+
+seen = tamis.BloomFilter(1000)
+
+def fork():
+    for _ in range(50):
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if seen.update(range(100)) >= 0 else 1)
+        ended.append(os.waitpid(child, 0)[1])
+
+ended = []
+threads = [threading.Thread(target=fork) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert ended == [0] * 400
+print("forked")
+"""
+
+
 def test_a_fork_within_a_fork_handler_and_threads_that_fork_do_not_wait_for_ever() -> None:
-    seen = tamis.BloomFilter(1000)
-
-    def fork() -> None:
-        for _ in range(50):
-            child = os.fork()
-            if child == 0:
-                os._exit(0 if seen.update(range(100)) >= 0 else 1)
-            assert os.waitpid(child, 0)[1] == 0
-
-    threads = [threading.Thread(target=fork) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    script = [sys.executable, "-c", FORKS_OF_THREADS]
+    assert subprocess.run(script, stdout=subprocess.PIPE, check=True).stdout == b"forked\n"
 
 
 def add_all(seen: tamis.SharedBloomFilter, seed: int, results: Path) -> None:
