@@ -2,13 +2,14 @@
 //! or builds the wheels of a release.
 
 use std::env;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use xshell::{Shell, cmd};
 
 use crate::result::Outcome;
-use crate::{Result, programs, workspace};
+use crate::{Result, package, programs, workspace};
 
 /// The names under which an interpreter is looked for.
 const INTERPRETERS: &[&str] = &["python3", "python3.14", "python3.13", "python3.12", "python3.11"];
@@ -37,7 +38,7 @@ pub(crate) struct Args {
 pub(crate) fn run(sh: &Shell, args: Args) -> Result {
     let (python, version) = find(sh).ok_or("no Python from 3.11 on with venv and pip was found")?;
     let python = install(sh, python, &version)?;
-    if args.wheels { release(sh, &python) } else { test(sh, &python) }
+    if args.wheels { release(sh, &python) } else { test(sh, &python, &["--package", "tamis-cli"]) }
 }
 
 /// Builds the wheels of a release.
@@ -70,7 +71,8 @@ pub(crate) fn run_if_possible(sh: &Shell) -> Result<Outcome> {
         None => Err("no Python from 3.11 on with venv and pip was found".into()),
     };
     match installed {
-        Ok(python) => test(sh, &python).map(|()| Outcome::Passed),
+        // The step `test: programs` has built the program: in the workspace of packages.
+        Ok(python) => test(sh, &python, &package::flags(sh)?).map(|()| Outcome::Passed),
         Err(error) if env::var_os(REQUIRE).is_some() => {
             Err(format!("{error}, and {REQUIRE} is set").into())
         }
@@ -106,9 +108,10 @@ fn install(sh: &Shell, python: &str, version: &str) -> Result<PathBuf> {
     Ok(python_of_it)
 }
 
-/// Builds the package as the tests of Rust are built, installs it, and runs its tests.
-fn test(sh: &Shell, python: &Path) -> Result {
-    cmd!(sh, "cargo build --package tamis-cli").run()?;
+/// Builds the package as the tests of Rust are built, installs it, and runs its tests. They also
+/// run the program, which cargo builds with these flags.
+fn test(sh: &Shell, python: &Path, program: &[impl AsRef<OsStr>]) -> Result {
+    cmd!(sh, "cargo build --bin tamis {program...}").run()?;
     let wheels = workspace::target_dir("python/wheels");
     sh.remove_path(&wheels)?;
     let manifest = workspace::root().join(FOLDER).join("Cargo.toml");
