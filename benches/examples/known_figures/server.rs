@@ -51,7 +51,7 @@ impl Server {
                     }
                     return Ok(None);
                 }
-                spawned => spawned?,
+                spawned => spawned.map_err(|error| format!("{program}: {error}"))?,
             };
             let mut server = Self { process, port, folder };
             if server.is_ready()? {

@@ -34,7 +34,9 @@ enum Job<'a> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let list = match env::args_os().nth(1) {
-        Some(file) => fs::read_to_string(file)?,
+        Some(file) => {
+            fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?
+        }
         None => generated(),
     };
     let links: Vec<&str> = list.lines().collect();

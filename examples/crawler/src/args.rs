@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use clap::{Parser, value_parser};
 use url::Url;
 
+use crate::hosts::HostMap;
+
 /// The longest delay, also of a robots.txt: a clock ends, and a crawl shall.
 pub(crate) const MAX_DELAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -40,17 +42,21 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 2, value_name = "CONNECTIONS", value_parser = value_parser!(u64).range(1..=1 << 40))]
     pub(crate) per_host: u64,
     /// The connections in total: the pages that a kill may let fetch twice
-    #[arg(long, default_value_t = 64, value_parser = value_parser!(u64).range(1..=1 << 40))]
-    pub(crate) connections: u64,
+    #[arg(long, default_value_t = 64, value_parser = value_parser!(u32).range(1..))]
+    pub(crate) connections: u32,
     /// The URLs of one host that this process fetches at most, against hosts without end
     #[arg(long, default_value_t = 100_000, value_name = "PAGES", value_parser = value_parser!(u64).range(1..=1 << 40))]
     pub(crate) max_pages: u64,
     /// The URLs that are claimed at once: those that a kill may let fetch twice, too
-    #[arg(long, default_value_t = 1024, value_name = "URLS", value_parser = value_parser!(u64).range(1..=1 << 40))]
-    pub(crate) batch: u64,
+    #[arg(long, default_value_t = 1024, value_name = "URLS", value_parser = value_parser!(u32).range(1..))]
+    pub(crate) batch: u32,
     /// Flush the log after each step, so that a power loss loses nothing
     #[arg(long)]
     pub(crate) fsync: bool,
+    /// Go on with a log that is damaged, without the damaged records: the pages of what is readable
+    /// of them are fetched again. The log says that this was accepted
+    #[arg(long)]
+    pub(crate) repair: bool,
     /// The name in requests and for robots.txt, where it counts up to the first `/`
     #[arg(
         long,
@@ -62,8 +68,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// For tests: a file of lines `name address:port`. Other names are refused
-    #[arg(long, value_name = "FILE")]
-    pub(crate) host_map: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = HostMap::read)]
+    pub(crate) host_map: Option<HostMap>,
+}
+
+impl Args {
+    /// Returns whether a URL may be crawled: its host is in the map, or there is none.
+    pub(crate) fn allows(&self, url: &Url) -> bool {
+        let has =
+            |map: &HostMap| url.host_str().is_some_and(|name| map.addresses.contains_key(name));
+        self.host_map.as_ref().is_none_or(has)
+    }
 }
 
 /// Reads a false-positive rate.
@@ -90,10 +105,9 @@ impl FromStr for Where {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if !text.contains("://") {
-            return Ok(if text == "memory" { Self::Memory } else { Self::File(text.into()) });
-        }
         match text.split_once('#') {
+            _ if text == "memory" => Ok(Self::Memory),
+            _ if !text.contains("://") => Ok(Self::File(text.into())),
             Some((server, name)) if !name.is_empty() && !name.contains(['#', '@', '%']) => {
                 Ok(Self::Redis { server: server.to_owned(), name: name.to_owned() })
             }

@@ -1,8 +1,7 @@
 //! Claims the links of pages, in the order of writes that loses nothing at a kill.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 
 use same_file::is_same_file;
 use url::Url;
@@ -24,32 +23,25 @@ pub(crate) struct Found {
 pub(crate) struct Claims {
     pub(crate) seen: Seen,
     pub(crate) log: Log,
-    output: Option<File>,
-    batch: usize,
-    max_pages: u64,
+    args: &'static Args,
+    output: Box<dyn Write>,
     /// The URLs per host that this process has won.
     of_host: HashMap<String, u64>,
 }
 
 impl Claims {
     /// Opens the log and the memory of URLs, and recovers. Returns also the pages to fetch.
-    pub(crate) async fn open(args: &Args) -> Result<(Self, Past, Vec<Url>), Failure> {
-        let (log, past) = Log::open(&args.state, args.fsync)?;
+    pub(crate) async fn open(args: &'static Args) -> Result<(Self, Past, Vec<Url>), Failure> {
+        let (log, past) = Log::open(args)?;
         let seen = Seen::open(args, past.won.len()).await?;
-        let mut claims = Self {
-            seen,
-            log,
-            output: output(args)?,
-            batch: usize::try_from(args.batch)?,
-            max_pages: args.max_pages,
-            of_host: HashMap::new(),
-        };
+        let output = output(args)?;
+        let mut claims = Self { seen, log, args, output, of_host: HashMap::new() };
 
         // What was won is in the memory, even if that is new. The claims before the kill may have
         // been the first, so all of them are won, whatever the answer is now.
         let open: Vec<&str> = past.open.iter().map(String::as_str).collect();
         let all: Vec<&str> = past.won.keys().map(String::as_str).chain(open.clone()).collect();
-        for batch in all.chunks(claims.batch) {
+        for batch in all.chunks(args.batch as usize) {
             claims.seen.claim(batch).await?;
         }
         if !open.is_empty() {
@@ -63,29 +55,25 @@ impl Claims {
         for text in all {
             let url = Url::parse(text)?;
             *claims.won_of(&url) += 1;
-            waiting.extend((past.won.get(text) != Some(&true)).then_some(url));
+            let is_done = past.won.get(text) == Some(&true);
+            waiting.extend((!is_done && args.allows(&url)).then_some(url));
         }
         Ok((claims, past, waiting))
     }
 
     /// Claims the links of pages, then records the pages as done. Returns the URLs that were won.
     pub(crate) async fn record(&mut self, found: Vec<Found>) -> Result<Vec<Url>, Failure> {
-        if found.is_empty() {
-            return Ok(Vec::new());
-        }
         let (links, done): (Vec<_>, Vec<_>) = found.into_iter().map(|f| (f.links, f.done)).unzip();
         let mut won = Vec::new();
-        for batch in self.choose(links.concat()).await?.chunks(self.batch) {
+        for batch in self.choose(links.concat()).await?.chunks(self.args.batch as usize) {
             won.extend(self.claim(batch).await?);
         }
         let mut lines = Vec::new();
         for page in done.into_iter().flatten() {
-            writeln!(lines, "{} {} {}", page.status, page.url, page.size)?;
+            writeln!(lines, "{} {} {}", page.result, page.url, page.size)?;
             self.log.finish(&page);
         }
-        if let Some(output) = &mut self.output {
-            output.write_all(&lines).map_err(|error| format!("the output: {error}"))?;
-        }
+        self.output.write_all(&lines)?;
         self.log.write()?;
         Ok(won)
     }
@@ -93,13 +81,14 @@ impl Claims {
     /// Returns the URLs to claim, each once: those that no process has claimed, of hosts that have
     /// not reached the maximum.
     async fn choose(&mut self, mut links: Vec<Url>) -> Result<Vec<Url>, Failure> {
+        links.retain(|url| self.args.allows(url));
         links.sort_unstable();
         links.dedup();
         let texts: Vec<&str> = links.iter().map(Url::as_str).collect();
         let known = self.seen.contains(&texts).await?;
         let mut new = Vec::new();
         for (url, _) in links.into_iter().zip(known).filter(|(_, is_known)| !is_known) {
-            if *self.won_of(&url) < self.max_pages {
+            if *self.won_of(&url) < self.args.max_pages {
                 *self.won_of(&url) += 1;
                 new.push(url);
             }
@@ -135,14 +124,14 @@ impl Claims {
 
 /// Opens the file for one line per page, unless it is one of the other files: lines would destroy
 /// them.
-fn output(args: &Args) -> Result<Option<File>, Failure> {
-    let Some(path) = &args.output else { return Ok(None) };
+fn output(args: &Args) -> Result<Box<dyn Write>, Failure> {
+    let Some(path) = &args.output else { return Ok(Box::new(io::sink())) };
     let log = args.state.join("log");
     let seen = if let Where::File(seen) = &args.seen { Some(seen) } else { None };
-    let others = [Some(&log), seen, args.host_map.as_ref()];
+    let others = [Some(&log), seen, args.host_map.as_ref().map(|map| &map.path)];
     // A file that does not exist yet is none of them.
     if others.into_iter().flatten().any(|other| is_same_file(path, other).unwrap_or(false)) {
         return Err(at(path, &"the output cannot be the log, the memory or the map of hosts"));
     }
-    log::append(path).map(Some)
+    Ok(Box::new(log::append(path)?))
 }

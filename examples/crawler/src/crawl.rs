@@ -1,12 +1,9 @@
-//! Runs a crawl: starts each request that may start, and takes each event to its place.
+//! Runs a crawl: starts each request that may start, and takes what it gives to its place.
 
 use core::mem;
 use core::pin::pin;
-use core::time::Duration;
 use std::time::Instant;
 
-use robotxt::Robots;
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 use tokio::{select, signal, time};
 use url::Url;
@@ -15,33 +12,18 @@ use crate::args::Args;
 use crate::claims::{Claims, Found};
 use crate::failure::Failure;
 use crate::fetch;
-use crate::frontier::{Frontier, HostId, Job, Next};
-use crate::hosts::HostMap;
-use crate::log::{Done, FORBIDDEN};
-use crate::page::{Outcome, Visitor};
+use crate::frontier::Frontier;
+use crate::page::{Outcome, Step, Visitor};
 use crate::report::Report;
 use crate::urls;
-
-/// The events that are taken at once. The links of their pages are claimed together.
-const EVENTS: usize = 64;
-
-enum Event {
-    /// The head of an answer has come, or will not.
-    Head(HostId),
-    /// A request has ended.
-    End(Box<(Job, Outcome)>),
-}
 
 struct Crawl {
     frontier: Frontier,
     report: Report,
     claims: Claims,
     visitor: Visitor,
-    events: UnboundedSender<Event>,
-    tasks: JoinSet<()>,
-    /// The number of requests that have not ended, and the most.
-    in_flight: u64,
-    connections: u64,
+    /// The requests that have not ended.
+    requests: JoinSet<Step>,
     /// What has to be recorded before the next requests start.
     found: Vec<Found>,
     /// Whether the user wants the crawl to end.
@@ -49,66 +31,50 @@ struct Crawl {
 }
 
 /// Crawls until no URL is left.
-pub(crate) async fn run(args: Args) -> Result<(), Failure> {
+pub(crate) async fn run(args: &'static Args) -> Result<(), Failure> {
     let report = Report::new();
-    let map = args.host_map.as_deref().map(HostMap::read).transpose()?;
-    let agent = args.user_agent.as_str();
-    let name = agent.split(['/', ' ']).next().unwrap_or_default().to_owned();
-    let is_allowed = |url: &Url| map.as_ref().is_none_or(|map| map.allows(url));
-    let is_spoken = |url: &Url| url.scheme() == "http" || cfg!(feature = "tls");
-    let may_start = |url: &Url| urls::normal(url).is_some_and(|url| is_allowed(&url));
-    if let Some(url) = args.start.iter().find(|url| !may_start(url) || !is_spoken(url)) {
-        return Err(format!(
-            "{url}: not `http`, or `https` with the feature `tls`, or not in the map"
-        )
-        .into());
+    let may_start = |url: &Url| urls::normal(url).is_some_and(|url| args.allows(&url));
+    if let Some(url) = args.start.iter().find(|url| !may_start(url)) {
+        let what = "not `http`, or `https` with the feature `tls`, or not in the map";
+        return Err(format!("{url}: {what}").into());
     }
-    let (claims, past, mut waiting) = Claims::open(&args).await?;
-    Report::begin(&claims, &past, &args)?;
-    let client = fetch::client(&format!("{agent} crawl-{}", past.identity), map.as_ref())?;
-    // The last request before a kill may be from a moment ago.
-    let is_restart = past.won.len() + past.open.len() > 0;
-    let first = Instant::now() + if is_restart { args.delay } else { Duration::ZERO };
-    let (events, mut inbox) = unbounded_channel();
+    let (claims, past, waiting) = Claims::open(args).await?;
+    Report::begin(&claims, &past, args)?;
     let mut crawl = Crawl {
-        frontier: Frontier::new(args.delay, args.per_host, first),
+        frontier: Frontier::new(args),
         report,
         claims,
-        visitor: Visitor { client, map, delay: args.delay, name },
-        events,
-        tasks: JoinSet::new(),
-        in_flight: 0,
-        connections: args.connections,
+        visitor: Visitor { args, client: fetch::client(args, &past.identity)? },
+        requests: JoinSet::new(),
         found: Vec::new(),
         is_over: false,
     };
-    waiting.retain(|url| crawl.visitor.allows(url));
     waiting.into_iter().for_each(|url| crawl.frontier.push(url));
     crawl.claim(&args.start);
 
-    let mut events = Vec::new();
     // One listener, so that a signal is also noticed while the loop is elsewhere.
     let mut interrupt = pin!(signal::ctrl_c());
-    let mut update = time::interval(Duration::from_millis(500));
     loop {
-        // This is where pages become done, and nothing ends it half-way.
-        crawl.record().await?;
+        crawl.report.show(&crawl.frontier);
         crawl.start_requests();
         if !crawl.found.is_empty() {
+            // This is where pages become done, and nothing ends it half-way.
+            crawl.record().await?;
             continue;
         }
-        let next = crawl.frontier.next_time().filter(|_| !crawl.is_over);
-        if crawl.in_flight == 0 && next.is_none() {
+        let next = crawl.next_time();
+        if crawl.requests.is_empty() && next.is_none() {
             return crawl.report.end(&crawl.claims, &crawl.frontier).await;
         }
-        let may_start = next.is_some() && crawl.in_flight < crawl.connections;
         select! {
-            _ = inbox.recv_many(&mut events, EVENTS) => {
-                events.drain(..).for_each(|event| crawl.on_event(event));
+            Some(step) = crawl.requests.join_next() => {
+                crawl.on_step(step?);
+                // The links of several pages are claimed together.
+                while let Some(step) = crawl.requests.try_join_next() {
+                    crawl.on_step(step?);
+                }
             }
-            () = time::sleep_until(next.unwrap_or_else(Instant::now).into()), if may_start => {}
-            Some(ended) = crawl.tasks.join_next() => ended?,
-            _ = update.tick() => crawl.report.show(&crawl.frontier),
+            () = time::sleep_until(next.unwrap_or_else(Instant::now).into()), if next.is_some() => {}
             Ok(()) = &mut interrupt => {
                 // The first one waits for the pages in flight.
                 if mem::replace(&mut crawl.is_over, true) {
@@ -121,71 +87,59 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
 }
 
 impl Crawl {
+    /// Returns when a request may start, unless another one must end before.
+    fn next_time(&self) -> Option<Instant> {
+        let is_free = !self.is_over && self.requests.len() < self.visitor.args.connections as usize;
+        self.frontier.next_time().filter(|_| is_free)
+    }
+
     /// Starts each request that may start now.
     fn start_requests(&mut self) {
-        while !self.is_over
-            && self.in_flight < self.connections
-            && let Some(next) = self.frontier.pop(Instant::now())
-        {
-            match next {
-                Next::Request(job) => self.start(job),
-                Next::Forbidden(url) => {
-                    let done = Some(Done { url, status: FORBIDDEN, size: 0 });
-                    self.found.push(Found { links: Vec::new(), done });
-                }
-                Next::Unreachable => self.report.left += 1,
+        while self.next_time().is_some() {
+            match self.frontier.pop(Instant::now()) {
+                Some(Ok(job)) => _ = self.requests.spawn(self.visitor.clone().ask(job)),
+                Some(Err(done)) => self.found.push(Found { links: Vec::new(), done: Some(done) }),
+                None => return,
             }
         }
     }
 
-    fn start(&mut self, job: Job) {
-        self.in_flight += 1;
-        let (visitor, events) = (self.visitor.clone(), self.events.clone());
-        self.tasks.spawn(async move {
-            // If nobody listens, the crawl has ended with an error.
-            let on_head = || _ = events.send(Event::Head(job.host));
-            let outcome = visitor.visit(&job, on_head).await;
-            _ = events.send(Event::End(Box::new((job, outcome))));
-        });
-    }
-
-    fn on_event(&mut self, event: Event) {
+    fn on_step(&mut self, step: Step) {
         let now = Instant::now();
-        let (job, outcome) = match event {
-            Event::Head(host) => return self.frontier.on_head(host, now),
-            Event::End(end) => *end,
+        let (job, outcome) = match step {
+            Step::Head(job, head) => {
+                // A pause must begin before another request to the host can.
+                let pause = self.visitor.pause(&head.0, job.tries).unwrap_or_default();
+                self.frontier.on_head(job.host, now + pause);
+                self.requests.spawn(self.visitor.clone().read(job, head));
+                return;
+            }
+            Step::End(job, outcome) => (job, outcome),
         };
-        let pause = if let Outcome::Again(pause) = outcome { pause } else { Duration::ZERO };
-        self.frontier.on_end(job.host, now, pause);
-        self.in_flight -= 1;
-        match (outcome, job.robots_of) {
-            (Outcome::Page { done, links }, _) => {
-                self.found.push(Found { links, done: Some(done) });
-            }
-            (Outcome::RobotsAt(url), Some(of)) => self.frontier.ask_robots(of, url, job.tries + 1),
-            (Outcome::Rules(rules), Some(of)) => {
+        self.frontier.on_end(job.host);
+        match outcome {
+            Outcome::Page(found) => self.found.push(found),
+            Outcome::Again(url, pause) => self.frontier.push_again(&job, url, now + pause),
+            Outcome::Rules(host, Ok(rules)) => {
                 // Sitemaps are claimed before any page of the host is done.
-                self.claim(rules.as_ref().map_or(&[], Robots::sitemaps));
-                self.frontier.set_rules(of, rules);
+                self.claim(rules.sitemaps());
+                self.frontier.set_rules(host, rules);
             }
-            _ => self.frontier.push_again(job),
+            Outcome::Rules(_, Err(result)) => self.report.count(&format!("robots.txt {result}"), 0),
         }
     }
 
     /// Lets links that belong to no page be claimed.
     fn claim(&mut self, links: &[Url]) {
-        let links = links.iter().filter_map(urls::normal);
-        let links: Vec<Url> = links.filter(|url| self.visitor.allows(url)).collect();
-        if !links.is_empty() {
-            self.found.push(Found { links, done: None });
-        }
+        let links = links.iter().filter_map(urls::normal).collect();
+        self.found.push(Found { links, done: None });
     }
 
     /// Records what was found, and enqueues what was won.
     async fn record(&mut self) -> Result<(), Failure> {
         let found = mem::take(&mut self.found);
         let done = found.iter().filter_map(|page| page.done.as_ref());
-        done.for_each(|page| self.report.count(page.status));
+        done.for_each(|page| self.report.count(&page.result, page.size));
         let won = self.claims.record(found).await?;
         won.into_iter().for_each(|url| self.frontier.push(url));
         Ok(())

@@ -1,25 +1,23 @@
 //! The log of a process: its records, and what they say after a kill. README.md has the format.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use crate::failure::{Failure, at};
-use crate::urls::MAX_BYTES;
+use fs_err::{self as fs, File};
+use url::Url;
 
-/// A page that is done. `status` is that of HTTP, or one of [`FAILED`] and [`FORBIDDEN`].
-#[derive(Clone, Debug, PartialEq)]
+use crate::args::Args;
+use crate::failure::{Damaged, Failure, at};
+use crate::urls::{self, MAX_BYTES};
+
+/// A page that is done.
 pub(crate) struct Done {
     pub(crate) url: String,
-    pub(crate) status: u16,
+    /// The status of the answer, or a word: why there is none.
+    pub(crate) result: String,
     pub(crate) size: u64,
 }
-
-/// The status of a page that could not be fetched.
-pub(crate) const FAILED: u16 = 0;
-/// The status of a page that robots.txt forbids.
-pub(crate) const FORBIDDEN: u16 = 1;
 
 /// What a log says about the crawl so far.
 #[derive(Debug, Default)]
@@ -30,6 +28,10 @@ pub(crate) struct Past {
     pub(crate) won: HashMap<String, bool>,
     /// The URLs of an intent without a verdict, without those that were won before.
     pub(crate) open: Vec<String>,
+    /// The URLs of damaged records, and of intents whose verdict may be damaged.
+    unsure: Vec<String>,
+    /// Where the first damaged record begins, unless a repair has accepted it.
+    damaged: Option<u64>,
     /// The bytes of a record that a kill has cut.
     pub(crate) cut: u64,
 }
@@ -46,29 +48,34 @@ pub(crate) struct Log {
 
 impl Log {
     /// Opens or creates the log in a directory, and reads it.
-    pub(crate) fn open(directory: &Path, fsync: bool) -> Result<(Self, Past), Failure> {
-        let path = directory.join("log");
-        let created = fs::create_dir_all(directory);
-        let open = || File::options().read(true).append(true).create(true).open(&path);
-        let file = created.and_then(|()| open()).map_err(|error| at(&path, &error))?;
-        file.try_lock().map_err(|_| at(directory, &"another process uses it"))?;
+    pub(crate) fn open(args: &Args) -> Result<(Self, Past), Failure> {
+        let path = args.state.join("log");
+        fs::create_dir_all(&args.state)?;
+        let file = File::options().read(true).append(true).create(true).open(&path)?;
+        file.try_lock().map_err(|_| at(&args.state, &"another process uses it"))?;
         let (mut past, whole) = Past::read(BufReader::new(&file))?;
         past.cut = file.metadata()?.len() - whole;
-        // A file of another program is not touched.
-        if whole == 0 && past.cut > 100 {
+        let is_new = past.identity.is_empty();
+        // A file of another program is not touched. The first record has 34 bytes.
+        if is_new && past.won.is_empty() && whole + past.cut > 34 {
             return Err(at(&path, &"not the log of a crawler"));
         }
+        if let Some(offset) = past.damaged.filter(|_| !args.repair) {
+            return Err(Damaged { path, offset }.into());
+        }
         file.set_len(whole)?;
-        let mut log = Self { file, buffer: Vec::new(), bytes: whole, fsync };
-        if past.identity.is_empty() {
+        let mut log = Self { file, buffer: Vec::new(), bytes: whole, fsync: args.fsync };
+        if is_new {
             past.identity = format!("{:08x}", getrandom::u32()?);
             log.record(&format!("tamis-crawler 1 {}", past.identity));
-            log.write()?;
-            if fsync {
-                // The name of a new file is in its directory.
-                File::open(directory)?.sync_all()?;
-            }
+            // The name of a new file is in its directory.
+            #[cfg(unix)]
+            File::open(&args.state)?.sync_all()?;
         }
+        if let Some(offset) = past.damaged {
+            log.record(&format!("~ {offset}"));
+        }
+        log.write()?;
         Ok((log, past))
     }
 
@@ -84,8 +91,8 @@ impl Log {
     }
 
     /// Adds a page that is done.
-    pub(crate) fn finish(&mut self, Done { url, status, size }: &Done) {
-        self.record(&format!(". {status} {size} {url}"));
+    pub(crate) fn finish(&mut self, Done { url, result, size }: &Done) {
+        self.record(&format!(". {result} {size} {url}"));
     }
 
     fn record(&mut self, text: &str) {
@@ -95,28 +102,38 @@ impl Log {
     }
 
     /// Writes what was added. From then on it survives a kill, and with `fsync` a power loss.
-    pub(crate) fn write(&mut self) -> Result<(), Failure> {
-        let written = self.file.write_all(&self.buffer);
+    pub(crate) fn write(&mut self) -> io::Result<()> {
+        self.file.write_all(&self.buffer)?;
         self.bytes += self.buffer.len() as u64;
         self.buffer.clear();
-        let kept = written.and_then(|()| if self.fsync { self.file.sync_data() } else { Ok(()) });
-        kept.map_err(|error| format!("the log: {error}").into())
+        if self.fsync { self.file.sync_data() } else { Ok(()) }
     }
 }
 
 impl Past {
-    /// Reads records up to the first that is not whole. Returns also where it begins.
+    /// Reads the records that are whole. Returns also where the last one ends.
     fn read(mut from: impl BufRead) -> io::Result<(Self, u64)> {
-        let (mut past, mut line, mut whole) = (Self::default(), Vec::new(), 0);
-        loop {
-            line.clear();
-            from.read_until(b'\n', &mut line)?;
+        let (mut past, mut line, mut end) = (Self::default(), Vec::new(), 0);
+        while from.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
             if text(&line).and_then(|text| past.take(text)).is_none() {
-                past.open.retain(|url| !past.won.contains_key(url));
-                return Ok((past, whole));
+                past.skip(end, &line);
             }
-            whole += line.len() as u64;
+            end += line.len() as u64;
+            line.clear();
         }
+        past.open.append(&mut past.unsure);
+        past.open.retain(|url| !past.won.contains_key(url));
+        Ok((past, end))
+    }
+
+    /// Keeps what a damaged record may have said. Its URLs are fetched, and so are those of the
+    /// last intent: it may be their verdict.
+    fn skip(&mut self, offset: u64, line: &[u8]) {
+        self.damaged.get_or_insert(offset);
+        self.unsure.append(&mut self.open);
+        let text = String::from_utf8_lossy(line);
+        let urls = text.split_whitespace().filter_map(|word| urls::normal(&Url::parse(word).ok()?));
+        self.unsure.extend(urls.map(String::from));
     }
 
     /// Applies a record. Returns `None` if it is none.
@@ -124,7 +141,6 @@ impl Past {
         let (kind, rest) = text.split_once(' ')?;
         match kind {
             "tamis-crawler" => self.identity = rest.strip_prefix("1 ")?.to_owned(),
-            _ if self.identity.is_empty() => return None,
             "?" => self.open = rest.split(' ').map(str::to_owned).collect(),
             "!" if rest.len() == self.open.len() => {
                 let urls = self.open.drain(..).zip(rest.bytes());
@@ -135,6 +151,7 @@ impl Past {
                 let (_, url) = rest.split_once(' ')?.1.split_once(' ')?;
                 self.won.insert(url.to_owned(), true);
             }
+            "~" => self.damaged = None,
             _ => return None,
         }
         Some(())
@@ -148,9 +165,8 @@ fn text(line: &[u8]) -> Option<&str> {
 }
 
 /// Opens a file of lines for appending, and removes a last line that was cut.
-pub(crate) fn append(path: &Path) -> Result<File, Failure> {
-    let open = || File::options().read(true).append(true).create(true).open(path);
-    let mut file = open().map_err(|error| at(path, &error))?;
+pub(crate) fn append(path: &Path) -> io::Result<File> {
+    let mut file = File::options().read(true).append(true).create(true).open(path)?;
     // A device and a pipe have no length. A line is not longer than two URLs.
     let (len, mut tail) = (file.metadata()?.len(), Vec::new());
     if len > 0 {
@@ -165,16 +181,27 @@ pub(crate) fn append(path: &Path) -> Result<File, Failure> {
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::ffi::OsString;
+
+    use clap::Parser;
 
     use super::*;
+
+    /// Opens the log in a directory, with one more argument if it is not empty.
+    fn log_in(directory: &Path, argument: &str) -> Result<(Log, Past), Failure> {
+        let state = ["crawler", "--start", "http://a.example", "--state"].map(Into::into);
+        let arguments = state.into_iter().chain([directory.as_os_str().to_owned()]);
+        let more = Some(argument.into()).filter(|argument: &OsString| !argument.is_empty());
+        Log::open(&Args::parse_from(arguments.chain(more)))
+    }
 
     /// Writes a log, and returns what must hold once each prefix was read: the records end at the
     /// lengths, and each step is one record.
     fn example(directory: &Path) -> Vec<u64> {
-        let (mut log, past) = Log::open(directory, false).unwrap();
+        let (mut log, past) = log_in(directory, "").unwrap();
         assert_eq!((past.identity.len(), past.cut), (8, 0));
         let mut ends = vec![log.bytes];
-        let done = |url: &str| Done { url: url.to_owned(), status: 200, size: 7 };
+        let done = |url: &str| Done { url: url.to_owned(), result: "200".to_owned(), size: 7 };
         let steps: [&dyn Fn(&mut Log); 7] = [
             &|log| log.intend(&["a", "b", "c"]),
             &|log| log.decide(&[true, false, true]),
@@ -214,7 +241,7 @@ mod tests {
         for len in 0..=bytes.len() {
             let cut = tempfile::tempdir().unwrap();
             fs::write(cut.path().join("log"), &bytes[..len]).unwrap();
-            let (log, past) = Log::open(cut.path(), false).unwrap();
+            let (log, past) = log_in(cut.path(), "").unwrap();
             let records = ends.iter().filter(|end| **end <= len as u64).count();
             let [left, done, open] = STATES[records];
             let of = |is_done| {
@@ -228,43 +255,108 @@ mod tests {
             assert_eq!(past.cut, len as u64 - whole);
             // What is written next is read after the whole records.
             drop(log);
-            let (mut log, _) = Log::open(cut.path(), true).unwrap();
-            log.finish(&Done { url: "z".into(), status: 404, size: 0 });
+            let (mut log, _) = log_in(cut.path(), "--fsync").unwrap();
+            log.finish(&Done { url: "z".into(), result: "404".to_owned(), size: 0 });
             log.write().unwrap();
             drop(log);
-            let again = Log::open(cut.path(), false).unwrap().1;
+            let again = log_in(cut.path(), "").unwrap().1;
             assert_eq!((again.won["z"], again.won.len()), (true, left.len() + done.len() + 1));
         }
     }
 
+    /// What a log with real URLs says that is damaged in a record: no URL is lost that the damaged
+    /// bytes do not spell.
     #[test]
-    fn a_changed_byte_ends_the_log_there() {
+    fn a_damaged_record_is_an_error_and_a_repair_keeps_all_others() {
         let directory = tempfile::tempdir().unwrap();
-        let ends = example(directory.path());
         let path = directory.path().join("log");
-        let bytes = fs::read(&path).unwrap();
-        for at in ends[0] as usize..bytes.len() {
-            let mut wrong = bytes.clone();
+        let names: Vec<String> = (0..20).map(|i| format!("http://h.example/page/{i}")).collect();
+        let urls: Vec<&str> = names.iter().map(String::as_str).collect();
+        let (mut log, _) = log_in(directory.path(), "").unwrap();
+        let mut starts = Vec::new();
+        for four in urls.chunks(4) {
+            let done = Done { url: four[0].to_owned(), result: "200".to_owned(), size: 7 };
+            let steps: [&dyn Fn(&mut Log); 3] =
+                [&|log| log.intend(four), &|log| log.decide(&[true, true, false, true]), &|log| {
+                    log.finish(&done);
+                }];
+            for step in steps {
+                starts.push(log.bytes);
+                step(&mut log);
+                log.write().unwrap();
+            }
+        }
+        let (end, whole) = (log.bytes, fs::read(&path).unwrap());
+        drop(log);
+        for at in 0..whole.len() - 1 {
+            let mut wrong = whole.clone();
             wrong[at] ^= 1;
             fs::write(&path, &wrong).unwrap();
-            let (log, past) = Log::open(directory.path(), false).unwrap();
-            let whole = ends.iter().filter(|end| **end <= at as u64).max().unwrap();
-            assert_eq!((log.bytes, past.cut), (*whole, bytes.len() as u64 - whole));
+            let start = starts.iter().filter(|start| **start <= at as u64).max().unwrap_or(&0);
+            let error = log_in(directory.path(), "").unwrap_err();
+            assert!(error.to_string().contains("--repair"), "{error}");
+            let damaged = Damaged { path: path.clone(), offset: *start };
+            assert_eq!(*error.downcast::<Damaged>().unwrap(), damaged, "{at}");
+            assert_eq!(fs::read(&path).unwrap(), wrong, "a damaged log is changed");
+
+            // What the log has won or has to claim again: all that it had won, but at most the URL
+            // with the damaged byte.
+            let (mut log, past) = log_in(directory.path(), "--repair").unwrap();
+            let open_urls: Vec<&str> = past.open.iter().map(String::as_str).collect();
+            let is_kept = |url: &&&str| past.won.contains_key(**url) || open_urls.contains(*url);
+            let won = || urls.iter().enumerate().filter(|(i, _)| i % 4 != 2).map(|(_, url)| url);
+            assert!(won().filter(is_kept).count() >= 14, "{at}: {past:?}");
+            // A page that is not done remains so.
+            assert!(past.won.values().filter(|done| **done).count() <= 5);
+            assert!(
+                past.won
+                    .iter()
+                    .all(|(url, done)| !done || url.ends_with(['0', '4', '8', '2', '6']))
+            );
+
+            // The repair is accepted once, and what comes after is read.
+            log.finish(&Done { url: "z".to_owned(), result: "404".to_owned(), size: 0 });
+            log.write().unwrap();
+            drop(log);
+            let again = log_in(directory.path(), "").unwrap().1;
+            assert_eq!((again.won["z"], &again.open), (true, &past.open));
+            assert_eq!(again.won.len(), past.won.len() + 1);
         }
+        // Without its last byte the last record is cut, as by a kill.
+        fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+        let past = log_in(directory.path(), "").unwrap().1;
+        assert_eq!(past.cut, end - 1 - starts.last().unwrap());
+    }
+
+    /// A lost verdict: its URLs are claimed again, whatever comes after.
+    #[test]
+    fn a_verdict_that_is_damaged_counts_as_won() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log");
+        example(directory.path());
+        let text = fs::read_to_string(&path).unwrap().replacen("! 101", "! 001", 1);
+        fs::write(&path, text).unwrap();
+        let past = log_in(directory.path(), "--repair").unwrap().1;
+        // "a" and "c" are done; "d" is won; "e" has no verdict.
+        assert_eq!(past.open, ["e", "b"]);
+        assert_eq!((past.won["a"], past.won["c"], past.won["d"]), (true, true, false));
     }
 
     #[test]
     fn a_directory_has_one_process_and_no_other_file_is_cut() {
         let directory = tempfile::tempdir().unwrap();
-        let first = Log::open(directory.path(), false).unwrap();
-        let error = Log::open(directory.path(), false).unwrap_err().to_string();
+        let first = log_in(directory.path(), "").unwrap();
+        let error = log_in(directory.path(), "").unwrap_err().to_string();
         assert!(error.contains("another process"), "{error}");
         drop(first);
         let path = directory.path().join("log");
         let other = "what a person wrote\n".repeat(10);
         fs::write(&path, &other).unwrap();
-        assert!(Log::open(directory.path(), false).is_err());
-        assert_eq!(fs::read_to_string(&path).unwrap(), other);
+        for argument in ["", "--repair"] {
+            let error = log_in(directory.path(), argument).unwrap_err().to_string();
+            assert!(error.contains("not the log of a crawler"), "{error}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), other);
+        }
     }
 
     #[test]

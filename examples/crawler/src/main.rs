@@ -21,12 +21,12 @@ use clap::Parser;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match crawl::run(args::Args::parse()).await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            // Who has closed standard error does not want to read it.
-            _ = writeln!(io::stderr(), "error: {failure}");
-            ExitCode::FAILURE
-        }
+    // They live as long as the process.
+    let args = Box::leak(Box::new(args::Args::parse()));
+    if let Err(failure) = crawl::run(args).await {
+        // Who has closed standard error does not want to read it.
+        _ = writeln!(io::stderr(), "error: {failure}");
+        return ExitCode::FAILURE;
     }
+    ExitCode::SUCCESS
 }

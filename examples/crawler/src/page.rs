@@ -6,11 +6,12 @@ use reqwest::Client;
 use robotxt::{AccessResult, Agent, Robots};
 use url::Url;
 
-use crate::fetch::{Answer, get};
-use crate::frontier::Job;
-use crate::hosts::HostMap;
+use crate::args::Args;
+use crate::claims::Found;
+use crate::fetch::{Answer, Head};
+use crate::frontier::{HostId, Job};
 use crate::links;
-use crate::log::{Done, FAILED};
+use crate::log::Done;
 use crate::urls;
 
 /// How often a request is repeated. A robots.txt may be behind as many redirects.
@@ -24,88 +25,78 @@ const PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(3600);
 
 /// What requests need.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Visitor {
+    pub(crate) args: &'static Args,
     pub(crate) client: Client,
-    pub(crate) map: Option<HostMap>,
-    pub(crate) delay: Duration,
-    /// The name for robots.txt.
-    pub(crate) name: String,
+}
+
+/// A part of a request that has ended.
+pub(crate) enum Step {
+    /// The head of the answer has come, with what the rest comes from, or none will come.
+    Head(Job, Box<Head>),
+    End(Job, Outcome),
 }
 
 /// What becomes of a request.
 pub(crate) enum Outcome {
     /// The page is done when its links are recorded.
-    Page { done: Done, links: Vec<Url> },
-    /// The rules of a robots.txt, if it could be read.
-    Rules(Option<Robots>),
-    /// The robots.txt is at another URL.
-    RobotsAt(Url),
-    /// It must be made again, and the host must not be asked before the pause is over.
-    Again(Duration),
+    Page(Found),
+    /// The rules of the robots.txt of a host, or why it could not be read.
+    Rules(HostId, Result<Robots, String>),
+    /// It must be made again, perhaps at another URL. The host must not be asked before the pause
+    /// is over.
+    Again(Url, Duration),
 }
 
 impl Visitor {
-    /// Makes a request. `on_head` is called when the host has answered, or failed.
-    pub(crate) async fn visit(&self, job: &Job, on_head: impl FnOnce()) -> Outcome {
-        let answer = get(&self.client, &job.url, on_head).await.ok();
-        if let Some(pause) = self.pause(answer.as_ref(), job.tries) {
-            return Outcome::Again(pause);
-        }
-        if job.robots_of.is_some() {
-            self.of_robots(job, answer)
-        } else {
-            self.of_page(job, answer)
-        }
+    /// Makes a request, and waits for the head of its answer.
+    pub(crate) async fn ask(self, job: Job) -> Step {
+        let head = Answer::head(&self.client, &job.url).await;
+        Step::Head(job, Box::new(head))
+    }
+
+    /// Reads the rest of an answer.
+    pub(crate) async fn read(self, job: Job, head: Box<Head>) -> Step {
+        let answer = Answer::read(*head, &job.url).await;
+        let outcome = match (self.pause(&answer, job.tries), job.robots_of) {
+            (Some(pause), _) => Outcome::Again(job.url.clone(), pause),
+            (None, Some(host)) => self.of_robots(host, job.tries, answer),
+            (None, None) => Outcome::Page(Self::of_page(&job.url, answer)),
+        };
+        Step::End(job, outcome)
     }
 
     /// Returns how long to wait before the request is made again, or `None` if it is not.
-    fn pause(&self, answer: Option<&Answer>, tries: u32) -> Option<Duration> {
-        let is_failure = answer.is_none_or(|answer| matches!(answer.status, 408 | 429 | 500..));
-        if !is_failure || tries >= MOST_TRIES {
-            return None;
-        }
-        let own = self.delay.max(PAUSE) * 2_u32.pow(tries);
-        let demanded = answer.and_then(|answer| answer.retry_after);
-        Some(demanded.unwrap_or(own).min(MAX_PAUSE))
+    pub(crate) fn pause(&self, answer: &Answer, tries: u32) -> Option<Duration> {
+        let is_failure = matches!(answer.status, ..100 | 408 | 429 | 500..);
+        let own = self.args.delay.max(PAUSE) * 2_u32.pow(tries);
+        let pause = answer.retry_after.unwrap_or(own).min(MAX_PAUSE);
+        (is_failure && tries < MOST_TRIES).then_some(pause)
     }
 
     /// A redirect is a page with one link: another process may have its target.
-    fn of_page(&self, job: &Job, answer: Option<Answer>) -> Outcome {
-        let url = job.url.as_str().to_owned();
-        let Some(answer) = answer else {
-            return Outcome::Page {
-                done: Done { url, status: FAILED, size: 0 },
-                links: Vec::new(),
-            };
-        };
-        let mut links = match (answer.status, &answer.location) {
+    fn of_page(page: &Url, answer: Answer) -> Found {
+        let links = match (answer.status, &answer.location) {
             (300..400, Some(to)) => urls::normal(to).into_iter().collect(),
-            (200..300, _) => links::of_document(answer.kind, &job.url, &answer.body),
+            (200..300, _) => links::of_document(&answer.content_type, page, &answer.body),
             _ => Vec::new(),
         };
-        links.retain(|link| self.allows(link));
-        let (status, size) = (answer.status, answer.body.len() as u64);
-        Outcome::Page { done: Done { url, status, size }, links }
+        let (url, size) = (page.as_str().to_owned(), answer.body.len() as u64);
+        Found { links, done: Some(Done { url, result: answer.result, size }) }
     }
 
-    fn of_robots(&self, job: &Job, answer: Option<Answer>) -> Outcome {
-        let access = match &answer {
-            Some(Answer { status: 300..400, location: Some(to), .. }) => {
-                match urls::normal(to).filter(|to| self.allows(to)) {
-                    Some(to) if job.tries < MOST_TRIES => return Outcome::RobotsAt(to),
-                    _ => AccessResult::TooManyRedirects,
-                }
-            }
-            Some(Answer { status: 200..300, body, .. }) => AccessResult::Successful(body),
-            Some(Answer { status: 300..=428 | 430..500, .. }) => AccessResult::Unavailable,
-            _ => return Outcome::Rules(None),
+    fn of_robots(&self, host: HostId, tries: u32, answer: Answer) -> Outcome {
+        let access = match (answer.status, &answer.location) {
+            (300..400, Some(to)) => match urls::normal(to).filter(|to| self.args.allows(to)) {
+                Some(to) if tries < MOST_TRIES => return Outcome::Again(to, Duration::ZERO),
+                _ => AccessResult::TooManyRedirects,
+            },
+            (200..300, _) => AccessResult::Successful(&answer.body),
+            (300..=428 | 430..500, _) => AccessResult::Unavailable,
+            _ => return Outcome::Rules(host, Err(answer.result)),
         };
-        Outcome::Rules(Some(Robots::from_access(access, Agent::Exact(&self.name))))
-    }
-
-    /// Returns whether a URL may be crawled, by the map of hosts.
-    pub(crate) fn allows(&self, url: &Url) -> bool {
-        self.map.as_ref().is_none_or(|map| map.allows(url))
+        let name = self.args.user_agent.split(['/', ' ']).next().unwrap_or_default();
+        Outcome::Rules(host, Ok(Robots::from_access(access, Agent::Exact(name))))
     }
 }

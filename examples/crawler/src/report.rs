@@ -1,7 +1,7 @@
 //! Shows progress on a terminal, and prints what was done.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::time::Instant;
 
 use indicatif::ProgressBar;
@@ -9,69 +9,86 @@ use indicatif::ProgressBar;
 use crate::args::Args;
 use crate::claims::Claims;
 use crate::failure::Failure;
+use crate::fetch::MAX_BODY;
 use crate::frontier::Frontier;
-use crate::log::{FAILED, FORBIDDEN, Past};
+use crate::log::Past;
 
 /// The counts of this run.
 pub(crate) struct Report {
     start: Instant,
     /// It shows nothing where standard error is no terminal.
     bar: ProgressBar,
-    by_status: BTreeMap<u16, u64>,
-    /// The pages that wait for a restart, since their robots.txt could not be read.
-    pub(crate) left: u64,
+    /// The pages that a server answered.
+    pages: u64,
+    /// The pages that are longer than what is read of them.
+    cut: u64,
+    /// All pages by result, and the robots.txt that could not be read.
+    by_result: BTreeMap<String, u64>,
 }
 
 impl Report {
     pub(crate) fn new() -> Self {
-        let (bar, by_status) = (ProgressBar::new_spinner(), BTreeMap::new());
-        Self { start: Instant::now(), bar, by_status, left: 0 }
+        let (start, bar) = (Instant::now(), ProgressBar::new_spinner());
+        Self { start, bar, pages: 0, cut: 0, by_result: BTreeMap::new() }
     }
 
-    /// Counts a page that is done.
-    pub(crate) fn count(&mut self, status: u16) {
-        *self.by_status.entry(status).or_default() += 1;
-    }
-
-    /// Returns the pages that a server answered, and how many there were in a second.
-    fn pages(&self) -> (u64, f64) {
-        let pages = self.by_status.range(100..).map(|(_, count)| count).sum::<u64>();
-        (pages, pages as f64 / self.start.elapsed().as_secs_f64())
+    /// Counts what became of a page, or of a robots.txt.
+    pub(crate) fn count(&mut self, result: &str, size: u64) {
+        self.pages += u64::from(result.parse::<u16>().is_ok());
+        self.cut += u64::from(size == MAX_BODY as u64);
+        *self.by_result.entry(result.to_owned()).or_default() += 1;
     }
 
     pub(crate) fn show(&self, frontier: &Frontier) {
-        let ((pages, speed), queued) = (self.pages(), frontier.queued);
+        let (pages, queued) = (self.pages, frontier.queued);
+        let speed = pages as f64 / self.start.elapsed().as_secs_f64();
         self.bar.set_message(format!("{pages} pages, {speed:.0} per second, {queued} in queues"));
         self.bar.tick();
     }
 
     /// Prints what a crawl begins or goes on with.
-    pub(crate) fn begin(claims: &Claims, past: &Past, args: &Args) -> io::Result<()> {
-        let Past { identity, won, open, cut } = past;
+    pub(crate) fn begin(claims: &Claims, past: &Past, args: &Args) -> Result<(), Failure> {
+        let Past { identity, won, open, cut, .. } = past;
         let (won, done) = (won.len(), won.values().filter(|done| **done).count());
-        let (open, pages, batch) = (open.len(), args.connections, args.batch);
-        let mut out = io::stdout().lock();
-        writeln!(out, "{}", claims.seen.about)?;
-        writeln!(out, "crawl {identity}: {won} URLs are won here, and {done} of them done")?;
-        writeln!(out, "of a kill: {open} claims without a verdict, {cut} bytes of a cut record")?;
-        writeln!(out, "fetched twice per kill: at most {pages} pages in flight, {batch} claims")
+        let (about, open, pages, batch) =
+            (&claims.seen.about, open.len(), args.connections, args.batch);
+        print(&format!(
+            "{about}\n\
+             crawl {identity}: {won} URLs are won here, and {done} of them done\n\
+             of a kill: {open} claims without a verdict, {cut} bytes of a cut record\n\
+             fetched twice per kill: at most {pages} pages in flight, {batch} claims\n"
+        ))
     }
 
     /// Prints the summary.
     pub(crate) async fn end(&self, claims: &Claims, frontier: &Frontier) -> Result<(), Failure> {
         self.bar.finish_and_clear();
-        let ((pages, speed), seconds) = (self.pages(), self.start.elapsed().as_secs_f64());
-        let (by_status, left) = (&self.by_status, self.left + frontier.queued);
-        let (urls, bytes, rate) = claims.seen.fill().await?;
-        let (won, seen, most) = (claims.won(), &claims.seen, frontier.most);
+        let (Self { pages, cut, by_result, .. }, left) = (self, frontier.queued);
+        let seconds = self.start.elapsed().as_secs_f64();
+        let speed = *pages as f64 / seconds;
+        let (figures, bytes) = claims.seen.fill().await?;
+        let (urls, rate) = (figures.items.value, figures.false_positive_rate.value);
+        let (won, seen, unknown) = (claims.won(), &claims.seen, claims.seen.unknown);
         let (per_url, log) = (bytes as f64 / urls, claims.log.bytes as f64 / won as f64);
         let share = 100.0 * seen.time.as_secs_f64() / seconds;
-        let mut out = io::stdout().lock();
-        writeln!(out, "{pages} pages; left for a restart: {left}")?;
-        writeln!(out, "by status ({FAILED}: failed, {FORBIDDEN}: forbidden): {by_status:?}")?;
-        writeln!(out, "{seconds:.1} s, {speed:.0} pages per second; {share:.2} % in the memory")?;
-        writeln!(out, "{urls:.0} known URLs: {per_url:.1} bytes of memory each, rate {rate:.1e}")?;
-        writeln!(out, "{won} won here: {log:.0} bytes of log each; at most {most} in queues")?;
-        Ok(writeln!(out, "{} claims without an answer", seen.unknown)?)
+        print(&format!(
+            "{pages} pages, {cut} of them cut at 4 MiB\n\
+             by result: {by_result:?}\n\
+             left for a restart: {left}\n\
+             {seconds:.1} s, {speed:.0} pages per second; {share:.2} % in the memory\n\
+             {urls:.0} known URLs: {per_url:.1} bytes of memory each, rate {rate:.1e}\n\
+             {won} won here: {log:.0} bytes of log each\n\
+             {unknown} claims without an answer\n"
+        ))
+    }
+}
+
+/// Prints lines. A reader that has enough, such as `head`, closes the pipe.
+fn print(lines: &str) -> Result<(), Failure> {
+    match io::stdout().write_all(lines.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(format!("standard output: {error}").into())
+        }
+        _ => Ok(()),
     }
 }

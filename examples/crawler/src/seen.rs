@@ -1,15 +1,14 @@
 //! The memory of known URLs: in this process, in a file, or in Redis.
 
-use core::iter;
 use core::time::Duration;
-use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Instant;
 
+use fs_err::File;
 use tamis::formats::{Live, MapFile, Normalization, Options, Parts, SaveError};
 use tamis::hash::Xxh3;
-use tamis::{DynFilter, OnceBloomFilter, OnceCuckooFilter};
+use tamis::{DynFilter, Figures, OnceBloomFilter, OnceCuckooFilter};
 use tamis_redis::{AsyncRedisBloomFilter, Error};
 
 use crate::args::{Args, Where};
@@ -20,16 +19,16 @@ use crate::urls::NORMAL_FORM;
 const RATE: f64 = 1e-9;
 const FILE_RATE: f64 = 1e-4;
 
-/// How often a memory must be able to double its capacity, and how often it is made to.
-const LEAST_DOUBLINGS: u32 = 4;
-const MOST_DOUBLINGS: u32 = 12;
+/// What a memory can grow to, in capacities. With fingerprints of 42 bits it has its rate then.
+const GROWTH: usize = 512;
 
 type Shared = OnceBloomFilter<str, Xxh3>;
 
 /// A memory of URLs.
 pub(crate) struct Seen {
+    args: &'static Args,
     filter: Filter,
-    /// The file of the filter, if it is to be flushed.
+    /// The file of the filter, if it has one.
     file: Option<&'static Live<Shared>>,
     /// What a user should know of it before a crawl.
     pub(crate) about: String,
@@ -47,22 +46,20 @@ enum Filter {
 
 impl Seen {
     /// Opens the memory, or creates it for at least `known` URLs.
-    pub(crate) async fn open(args: &Args, known: usize) -> Result<Self, Failure> {
+    pub(crate) async fn open(args: &'static Args, known: usize) -> Result<Self, Failure> {
         let (capacity, rate) = (usize::try_from(args.capacity)?, args.rate.unwrap_or(RATE));
         let mut file = None;
         let (filter, what, capacity, rate) = match &args.seen {
             Where::Memory => {
-                let here: &OnceCuckooFilter<str> =
-                    Box::leak(Box::new(in_memory(capacity.max(known), rate)?));
+                let here = in_memory(capacity.max(known), rate)?;
                 let rate = here.geometry().false_positive_rate_at(here.capacity());
-                (Filter::Here(here), "memory, which grows to", here.capacity() as u64, rate)
+                (Filter::Here(here), "memory, which grows to", here.capacity() as f64, rate)
             }
             Where::File(path) => {
-                let live = in_file(path, capacity, args.rate.unwrap_or(FILE_RATE))?;
-                let here: &Live<Shared> = Box::leak(Box::new(live));
-                file = args.fsync.then_some(here);
+                let here = in_file(path, capacity, args.rate.unwrap_or(FILE_RATE))?;
+                file = Some(here);
                 let rate = here.geometry().false_positive_rate_at(here.capacity());
-                let capacity = here.capacity() as u64;
+                let capacity = here.capacity() as f64;
                 (Filter::Here(&**here), "a file, which does not grow, for", capacity, rate)
             }
             Where::Redis { server, name } => {
@@ -71,14 +68,14 @@ impl Seen {
                     .false_positive_rate(rate)
                     .normalization(Normalization::new(NORMAL_FORM)?);
                 let away = Filter::Away(builder.open_or_create().await?);
-                (away, "Redis, and grow; at first for", args.capacity, rate)
+                (away, "Redis, and grow; at first for", args.capacity as f64, rate)
             }
         };
-        let lost = rate * capacity as f64;
+        let lost = rate * capacity;
         let about = format!(
             "known URLs are in {what} {capacity}; then at most {rate:.1e} are lost, {lost:.2} in all"
         );
-        Ok(Self { filter, file, about, time: Duration::ZERO, unknown: 0 })
+        Ok(Self { args, filter, file, about, time: Duration::ZERO, unknown: 0 })
     }
 
     /// Returns of each URL whether it may be in the memory. Nobody wins such a URL any more.
@@ -95,6 +92,12 @@ impl Seen {
     /// Claims URLs. Returns of each whether this process has won it: it is the first of all.
     pub(crate) async fn claim(&mut self, urls: &[&str]) -> Result<Vec<bool>, Failure> {
         let start = Instant::now();
+        // A file does not grow. If it is far too full, most new URLs would be lost.
+        if let Some(file) = self.file
+            && file.figures_sampled(1024).items.value > 2.0 * file.capacity() as f64
+        {
+            return Err("the file is full: give a larger --capacity, and a new file".into());
+        }
         let mut won = Vec::with_capacity(urls.len());
         match &self.filter {
             Filter::Here(filter) => {
@@ -116,44 +119,35 @@ impl Seen {
         Ok(won)
     }
 
-    /// Returns the number of URLs of all processes, the bytes of the memory, and the
-    /// false-positive rate now.
-    pub(crate) async fn fill(&self) -> Result<(f64, u64, f64), Failure> {
-        let (figures, bytes) = match &self.filter {
+    /// Returns how full the memory is, with the claims of all processes, and its bytes.
+    pub(crate) async fn fill(&self) -> Result<(Figures, u64), Failure> {
+        Ok(match &self.filter {
             Filter::Here(filter) => (filter.figures_sampled(u64::MAX), filter.size_in_bytes()),
             Filter::Away(filter) => {
                 (filter.figures().await?, filter.storage().await?.size_in_bytes)
             }
-        };
-        Ok((figures.items.value, bytes, figures.false_positive_rate.value))
+        })
     }
 
     /// Writes claims in a file to the disk, with `--fsync`.
     pub(crate) fn flush(&self) -> Result<(), Failure> {
-        Ok(self.file.map_or(Ok(()), Live::flush)?)
+        Ok(self.file.filter(|_| self.args.fsync).map_or(Ok(()), Live::flush)?)
     }
 }
 
-/// Returns a filter of the lowest rate, from `rate`, at which it can grow, and of the largest
-/// bound.
-fn in_memory(capacity: usize, rate: f64) -> Result<OnceCuckooFilter<str>, Failure> {
-    let rates = iter::successors(Some(rate), |rate| Some(rate * 10.0));
-    let mut refused = None;
-    for rate in rates.take_while(|next| *next <= rate.max(1e-3)) {
-        for doublings in (LEAST_DOUBLINGS..=MOST_DOUBLINGS).rev() {
-            let builder = OnceCuckooFilter::<str>::builder().capacity(capacity);
-            let builder = builder.max_capacity(capacity.saturating_mul(1 << doublings));
-            match builder.false_positive_rate(rate).build() {
-                Ok(filter) => return Ok(filter),
-                Err(error) => refused = Some(error),
-            }
-        }
-    }
-    Err(refused.map_or_else(|| "the rate is no number".into(), Failure::from))
+/// Returns a filter that can grow, of the lowest rate from `rate` at which it can.
+fn in_memory(capacity: usize, rate: f64) -> Result<&'static OnceCuckooFilter<str>, Failure> {
+    let build = |rate| {
+        let builder = OnceCuckooFilter::<str>::builder().capacity(capacity);
+        let builder = builder.max_capacity(capacity.saturating_mul(GROWTH));
+        builder.false_positive_rate(rate).build()
+    };
+    let built = (0..10).find_map(|more| build(rate * 10_f64.powi(more)).ok());
+    Ok(Box::leak(Box::new(built.map_or_else(|| build(rate), Ok)?)))
 }
 
 /// Opens the file of a filter, or creates it.
-fn in_file(path: &Path, capacity: usize, rate: f64) -> Result<Live<Shared>, Failure> {
+fn in_file(path: &Path, capacity: usize, rate: f64) -> Result<&'static Live<Shared>, Failure> {
     let options = Options::new().normalization(Normalization::new(NORMAL_FORM)?);
     let builder = OnceBloomFilter::<str>::builder().capacity(capacity).false_positive_rate(rate);
     let hasher = Xxh3::with_seed(getrandom::u64()?);
@@ -163,8 +157,8 @@ fn in_file(path: &Path, capacity: usize, rate: f64) -> Result<Live<Shared>, Fail
         Err(SaveError::Io(error)) if error.kind() == ErrorKind::AlreadyExists => {}
         created => drop(created.map_err(|error| at(path, &error))?),
     }
-    let file = File::options().read(true).write(true).open(path);
+    let file = File::options().read(true).write(true).open(path)?.into_file();
     // SAFETY: no process makes the file shorter. Crawlers only map it.
-    let file = unsafe { MapFile::new(file.map_err(|error| at(path, &error))?) };
-    options.open_live(file).map_err(|error| at(path, &error))
+    let file = unsafe { MapFile::new(file) };
+    Ok(Box::leak(Box::new(options.open_live(file).map_err(|error| at(path, &error))?)))
 }

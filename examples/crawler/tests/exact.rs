@@ -10,7 +10,7 @@ use tamis::formats::{MapFile, Normalization, Options};
 use tamis::hash::Xxh3;
 
 use crate::PAGES;
-use crate::runs::{Checked, World};
+use crate::runs::{CONNECTIONS, Checked, World};
 
 type Shared = OnceBloomFilter<str, Xxh3>;
 
@@ -48,7 +48,7 @@ fn a_crawl_with_its_memory_fetches_each_page_once() {
     let lines = fs::read_to_string(world.folder.path().join("pages")).unwrap();
     let pages = lines.lines().filter(|line| line.starts_with("200 ")).count();
     assert_eq!(pages as u64, checked.answered);
-    assert!(lines.lines().any(|line| line.starts_with("1 ")));
+    assert!(lines.lines().any(|line| line.starts_with("forbidden ")));
 
     // Nothing is left to do: a second run asks for nothing.
     world.run();
@@ -141,6 +141,22 @@ fn no_file_of_a_crawl_is_its_output() {
         assert_eq!(fs::read(world.folder.path().join("hosts")).unwrap(), map);
         assert_eq!(world.server.hits().len(), 0);
     }
+}
+
+/// A file that is too small ends the crawl, instead of losing most pages. A larger one continues.
+#[test]
+fn a_file_that_is_full_is_an_error() {
+    let mut world = World::new(300, 1).with(&["--seen", "@urls.tamis", "--capacity", "20"]);
+    assert!(!world.start(0).wait().unwrap().success());
+    assert!(world.report(0).contains("the file is full"), "{}", world.report(0));
+    world.arguments.clear();
+    let world = world.with(&["--seen", "@large.tamis", "--capacity", "3000", "--rate", "1e-6"]);
+    world.run();
+    let checked = world.check();
+    assert!(checked.twice <= CONNECTIONS, "{}", checked.twice);
+    // The small file has lost some.
+    let most = checked.pages / 4;
+    assert!((checked.lost.len() as u64) < most, "{} of {}", checked.lost.len(), checked.pages);
 }
 
 #[test]

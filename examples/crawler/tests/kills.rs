@@ -1,6 +1,7 @@
 //! Processes that are killed at random moments, and restart with their state.
 
 use core::time::Duration;
+use std::fs;
 use std::process::{Child, Command};
 use std::thread;
 use std::time::Instant;
@@ -39,25 +40,32 @@ fn run_with_kills(world: &World, crawler: usize, kills: u64, seed: u64) {
 
 #[test]
 fn a_process_that_is_killed_loses_nothing() {
-    for (seed, seen) in [(1, "memory"), (2, "@urls.tamis")] {
-        let start = Instant::now();
-        let capacity = (10 * PAGES).to_string();
-        let world = World::new(PAGES, 1).with(&["--seen", seen, "--capacity", &capacity]);
-        let world = if seen == "memory" { world } else { world.with(&["--rate", "1e-6"]) };
-        run_with_kills(&world, 0, KILLS, seed);
-        let checked = world.check();
-        checked.print(&format!("{KILLS} kills, {seen}"), start);
-        eprintln!("{}", world.report(0));
-        // No other process claims, so only pages in flight are fetched twice.
-        assert!(checked.twice <= KILLS * CONNECTIONS, "{}", checked.twice);
-        if seen == "memory" {
-            assert!(checked.lost.len() as u64 <= checked.most_lost(1e-9));
-        } else {
-            let lost = crate::exact::check_lost(&world, &checked, "urls.tamis");
-            assert!(lost <= checked.most_lost(1e-6), "{lost} lost");
+    // Both mostly wait.
+    thread::scope(|scope| {
+        for (seed, seen) in [(1, "memory"), (2, "@urls.tamis")] {
+            scope.spawn(move || kill(seed, seen));
         }
-        checked.check_politeness(KILLS as usize + 1);
+    });
+}
+
+fn kill(seed: u64, seen: &str) {
+    let start = Instant::now();
+    let capacity = (10 * PAGES).to_string();
+    let world = World::new(PAGES, 1).with(&["--seen", seen, "--capacity", &capacity]);
+    let world = if seen == "memory" { world } else { world.with(&["--rate", "1e-6"]) };
+    run_with_kills(&world, 0, KILLS, seed);
+    let checked = world.check();
+    checked.print(&format!("{KILLS} kills, {seen}"), start);
+    eprintln!("{}", world.report(0));
+    // No other process claims, so only pages in flight are fetched twice.
+    assert!(checked.twice <= KILLS * CONNECTIONS, "{}", checked.twice);
+    if seen == "memory" {
+        assert!(checked.lost.len() as u64 <= checked.most_lost(1e-9));
+    } else {
+        let lost = crate::exact::check_lost(&world, &checked, "urls.tamis");
+        assert!(lost <= checked.most_lost(1e-6), "{lost} lost");
     }
+    checked.check_politeness(KILLS as usize + 1);
 }
 
 #[test]
@@ -97,6 +105,42 @@ fn processes_that_share_a_file_and_are_killed_lose_nothing() {
     let lost = crate::exact::check_lost(&world, &checked, "urls.tamis");
     assert!(lost <= checked.most_lost(1e-6), "{lost} lost");
     checked.check_politeness(kills as usize + 1);
+}
+
+/// A byte in the middle of the log changes. Without its record, no page is lost.
+#[test]
+fn a_log_that_is_damaged_is_an_error_until_it_is_repaired() {
+    let mut world = World::new(PAGES.min(1500), 1);
+    let mut child = world.start(0);
+    world.server.wait_for(PAGES.min(1500) as usize / 2, || false);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    world.server.settle(&world.agent(0).unwrap());
+    let log = world.state(0).join("log");
+    let mut bytes = fs::read(&log).unwrap();
+    // The sum of a record: its text remains readable.
+    let text = String::from_utf8(bytes.clone()).unwrap();
+    let intents: Vec<usize> = text.match_indices(" ? ").map(|(start, _)| start).collect();
+    let middle = intents[intents.len() / 2];
+    for kind in [" ? ", " ! ", " . "] {
+        let start = middle + text[middle..].find(kind).unwrap() - 8;
+        bytes[start] = if bytes[start] == b'0' { b'1' } else { b'0' };
+    }
+    fs::write(&log, &bytes).unwrap();
+    let asked = world.server.hits().len();
+    assert!(!world.start(0).wait().unwrap().success());
+    assert!(world.report(0).contains(&format!("{}: damaged at byte ", log.display())));
+    assert_eq!((fs::read(&log).unwrap(), world.server.hits().len()), (bytes, asked));
+    world.arguments.push("--repair".to_owned());
+    world.run();
+    // The log says that it is repaired.
+    world.arguments.pop();
+    world.run();
+    let checked = world.check();
+    // The page of the damaged record is fetched again, and the URLs of the damaged claim.
+    assert!(checked.twice <= CONNECTIONS + 2 * BATCH + 1, "{}", checked.twice);
+    assert!(checked.lost.len() as u64 <= checked.most_lost(1e-9), "{:?}", checked.lost);
+    checked.check_politeness(2);
 }
 
 /// The crawl ends when the filter is gone, and the log has what a new filter needs.

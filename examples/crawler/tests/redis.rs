@@ -12,7 +12,7 @@ use tempfile::{TempDir, tempdir};
 /// A server, which is killed when this is dropped.
 pub(crate) struct Redis {
     process: Child,
-    port: u16,
+    pub(crate) port: u16,
     folder: TempDir,
 }
 

@@ -113,11 +113,16 @@ impl World {
         for own in 0..self.starts.len() {
             let text = fs::read_to_string(self.state(own).join("log")).unwrap();
             let mut open: Vec<&str> = Vec::new();
-            for record in text.lines().filter_map(|line| line.split_once(' ')) {
-                match record.1.split_once(' ').unwrap() {
+            for (sum, record) in text.lines().filter_map(|line| line.split_once(' ')) {
+                if u32::from_str_radix(sum, 16) != Ok(crc32fast::hash(record.as_bytes())) {
+                    // A test has damaged it.
+                    open.clear();
+                    continue;
+                }
+                match record.split_once(' ').unwrap() {
                     ("?", urls) => open = urls.split(' ').collect(),
                     ("!", digits) => {
-                        assert_eq!(digits.len(), open.len());
+                        assert!(open.is_empty() || digits.len() == open.len());
                         let new = open.drain(..).zip(digits.bytes());
                         won.extend(new.filter(|new| new.1 == b'1').map(|new| new.0.to_owned()));
                     }

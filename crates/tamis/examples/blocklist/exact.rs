@@ -1,6 +1,7 @@
 //! An exact list on disk: sorted lines in pages, and an index with the first line of each page. A
 //! lookup reads one page.
 
+use std::env;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -18,7 +19,10 @@ pub(crate) struct SortedFile {
 impl SortedFile {
     /// Writes sorted lines to a temporary file.
     pub(crate) fn new(lines: &[String]) -> io::Result<Self> {
-        let mut file = tempfile::tempfile()?;
+        let folder = env::temp_dir();
+        let mut file = tempfile::tempfile_in(&folder).map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}", folder.display()))
+        })?;
         let (mut pages, mut page, mut len) = (Vec::new(), String::new(), 0);
         for line in lines {
             if page.is_empty() {

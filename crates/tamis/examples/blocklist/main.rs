@@ -27,6 +27,7 @@ mod guarded;
 
 use std::collections::HashSet;
 use std::error::Error;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::{env, fs};
 
@@ -40,7 +41,7 @@ type Candidates = fn(&str) -> Vec<String>;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let urls = match env::args_os().nth(1) {
-        Some(file) => fs::read_to_string(file)?.lines().map(str::to_owned).collect(),
+        Some(file) => lines(file)?,
         None => generated::urls(),
     };
     let names = generated::names();
@@ -55,6 +56,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => Ok(written?),
     }
+}
+
+/// Reads the lines of a file. An error names it.
+fn lines(file: OsString) -> Result<Vec<String>, Box<dyn Error>> {
+    let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+    Ok(text.lines().map(str::to_owned).collect())
 }
 
 /// Asks a list about all inputs, in batches, and returns what the filter saves.
@@ -109,6 +116,12 @@ mod tests {
         let senders = generated::senders(&spammers);
         let report = check("senders", spammers, &senders, candidates::senders).unwrap();
         assert!(report.contains(", 10000 are listed\n"), "{report}");
+    }
+
+    #[test]
+    fn an_error_names_the_file() {
+        let error = lines("no/such/file".into()).unwrap_err().to_string();
+        assert!(error.starts_with("no/such/file: "), "{error}");
     }
 
     #[test]

@@ -1,0 +1,74 @@
+//! Why pages could not be fetched: the user is told.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use tempfile::tempdir;
+
+/// Starts a server that has a robots.txt, and closes the connection for all else.
+fn start_rude_server() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (mut stream, mut line) = (stream.unwrap(), String::new());
+            _ = BufReader::new(&stream).read_line(&mut line);
+            if line.starts_with("GET /robots.txt ") {
+                let head = "HTTP/1.1 404 Not Found\r\nConnection: close\r\n";
+                _ = write!(stream, "{head}Content-Length: 0\r\n\r\n");
+            }
+        }
+    });
+    address
+}
+
+/// Crawls from a URL, and returns the lines of the summary and of the output.
+fn crawl(start: &str, host_map: Option<&str>) -> (String, String) {
+    let folder = tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tamis-crawler"));
+    command.args(["--delay", "1ms", "--start", start]).stdin(Stdio::null());
+    command.arg("--state").arg(path("state")).arg("--output").arg(path("output"));
+    if let Some(map) = host_map {
+        fs::write(path("map"), map).unwrap();
+        command.arg("--host-map").arg(path("map"));
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    (String::from_utf8(output.stdout).unwrap(), fs::read_to_string(path("output")).unwrap())
+}
+
+#[test]
+fn the_summary_and_the_output_say_why_a_page_is_missing() {
+    let rude = start_rude_server();
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let (summary, output) = crawl("http://a.example/x", Some(&format!("a.example {rude}")));
+            assert!(summary.contains("by result: {\"broken\": 1}"), "{summary}");
+            assert_eq!(output, "broken http://a.example/x 0\n");
+        });
+        // Of a host without a robots.txt no page is fetched.
+        scope.spawn(|| {
+            let map = format!("a.example {closed}");
+            let (summary, output) = crawl("http://a.example/", Some(&map));
+            assert!(summary.contains("{\"robots.txt refused\": 1}"), "{summary}");
+            assert!(summary.contains("left for a restart: 1\n"), "{summary}");
+            assert_eq!(output, "");
+        });
+        // A label has at most 63 bytes, so no server is asked for this one.
+        scope.spawn(|| {
+            let (summary, _) = crawl(&format!("http://{}.example/", "a".repeat(64)), None);
+            assert!(summary.contains("{\"robots.txt dns\": 1}"), "{summary}");
+        });
+        #[cfg(feature = "tls")]
+        scope.spawn(|| {
+            let map = format!("a.example {rude}");
+            let (summary, _) = crawl("https://a.example/", Some(&map));
+            assert!(summary.contains("{\"robots.txt tls\": 1}"), "{summary}");
+        });
+    });
+}
