@@ -55,6 +55,8 @@ impl Column {
                 // The producer may run Python code, in any thread.
                 while let Some(array) = py.detach(|| stream.next()) {
                     hash_rows(py, &array.map_err(of_arrow)?, hasher, run)?;
+                    // A stream may have any number of arrays without rows.
+                    py.check_signals()?;
                 }
                 Ok(())
             }

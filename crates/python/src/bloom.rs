@@ -10,6 +10,7 @@ use crate::class::{Keyed, claims, queries, saves};
 use crate::errors::{of_build, of_union};
 use crate::fork;
 use crate::keys::{Count, hasher_of_seed};
+use crate::single::{ADD, one_by_one};
 
 /// The lines that are cleared at a time.
 const CLEARED: u64 = 1 << 14;
@@ -47,6 +48,7 @@ pub(crate) type Once = OnceBloomFilter<[u8], AnyStable>;
 #[pyclass(frozen, module = "tamis")]
 pub(crate) struct BloomFilter(pub(crate) Keyed<Once>);
 
+one_by_one!(BloomFilter, Once, ADD);
 queries!(BloomFilter);
 claims!(BloomFilter);
 saves!(BloomFilter);

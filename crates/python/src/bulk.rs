@@ -2,12 +2,13 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyList, PyString, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyList, PyMemoryView, PyString, PyTuple};
+use tamis::hash::StableHasher;
 
-use crate::arrow;
-use crate::block::{BLOCK, Block, Run};
+use crate::block::{BLOCK, Block, Run, with_hasher};
 use crate::column::Column;
-use crate::keys::Keys;
+use crate::keys::{Keys, quick_hash};
+use crate::{arrow, unchecked};
 
 /// The blocks of objects after which other threads get the interpreter lock: about the 5 ms after
 /// which Python takes it from a thread.
@@ -45,8 +46,23 @@ pub(crate) fn for_each(items: &Bound<'_, PyAny>, keys: &Keys, run: &mut Run<'_>)
 
 fn of_objects<'py>(
     py: Python<'py>,
-    mut items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
+    items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
     keys: &Keys,
+    run: &mut Run<'_>,
+) -> PyResult<()> {
+    if keys.function.is_some() {
+        return hash_objects(py, items, |item| keys.hash(item), run);
+    }
+    with_hasher!(&keys.hasher, hasher => {
+        let hash = |item: &_| quick_hash(hasher, item).map_or_else(|| keys.hash(item), Ok);
+        hash_objects(py, items, hash, run)
+    })
+}
+
+fn hash_objects<'py>(
+    py: Python<'py>,
+    mut items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
+    hash: impl Fn(&Bound<'py, PyAny>) -> PyResult<u64>,
     run: &mut Run<'_>,
 ) -> PyResult<()> {
     let mut block = Block::new();
@@ -54,7 +70,7 @@ fn of_objects<'py>(
     loop {
         let mut ended = true;
         for item in items.by_ref() {
-            match item.and_then(|item| keys.hash(&item)) {
+            match item.and_then(|item| hash(&item)) {
                 Ok(hash) => block.0.push(hash),
                 Err(error) => {
                     block.finish(run)?;
@@ -82,6 +98,6 @@ fn of_objects<'py>(
 /// Returns bytes 0 and 1 as a buffer of bools: a `memoryview`, of which `numpy.asarray` makes an
 /// array without a copy.
 pub(crate) fn bools<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-    let view = pyo3::types::PyMemoryView::from(PyByteArray::new(py, bytes).as_any())?;
+    let view = PyMemoryView::from(unchecked::bytearray_of(py, bytes)?.as_any())?;
     view.call_method1("cast", ("?",))
 }

@@ -36,12 +36,9 @@ impl<F: Target> Keyed<F> {
 
     pub(crate) fn update(&self, iterables: &Bound<'_, PyTuple>) -> PyResult<usize> {
         let mut new = 0;
-        let mut results = Vec::new();
         for items in iterables {
             for_each(&items, &self.keys, &mut |hashes| {
-                results.clear();
-                self.filter.insert_all(hashes, &mut results)?;
-                new += results.iter().map(|&is_new| usize::from(is_new)).sum::<usize>();
+                new += self.filter.insert_counted(hashes)?;
                 Ok(())
             })?;
         }
@@ -103,10 +100,6 @@ macro_rules! queries {
 
         #[pyo3::pymethods]
         impl $name {
-            fn __contains__(&self, item: &pyo3::Bound<'_, pyo3::PyAny>) -> pyo3::PyResult<bool> {
-                self.0.contains(item)
-            }
-
             /// Add all items of the iterables. Return how many were new.
             ///
             /// An iterable is a list, a generator or any other; an array of numpy or another buffer
@@ -188,20 +181,6 @@ macro_rules! claims {
     ($name:ident) => {
         #[pyo3::pymethods]
         impl $name {
-            /// Add an item. Return True if it is new.
-            ///
-            /// Of any number of threads that add a new item at the same time, exactly one gets
-            /// True. An item that is a false positive is not new.
-            ///
-            /// >>> import tamis
-            /// >>> seen = tamis.BloomFilter(1000)
-            /// >>> seen.add("a"), seen.add("a")
-            /// (True, False)
-            #[pyo3(signature = (item, /))]
-            fn add(&self, item: &pyo3::Bound<'_, pyo3::PyAny>) -> pyo3::PyResult<bool> {
-                self.0.add(item)
-            }
-
             /// Add all items of an iterable. Return a buffer of bools: which were new.
             ///
             /// `numpy.asarray` makes an array of it without a copy. Otherwise as `update`.

@@ -1,6 +1,8 @@
 //! Arrays of integers, or of bytes of one length, that lie in a buffer: hashed without the
 //! interpreter lock.
 
+use std::ops::Range;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -10,8 +12,9 @@ use tamis::hash::{AnyStable, StableHasher};
 use crate::block::{Block, Run, with_hasher};
 use crate::fork;
 use crate::keys::{hash_i64, hash_i128};
+use crate::unchecked::Numbers;
 
-/// The bytes that are copied at a time. The thread checks for signals between two chunks, and may
+/// The bytes that are read at a time. The thread checks for signals between two chunks, and may
 /// have to wait for the interpreter lock there.
 const CHUNK_BYTES: usize = 1 << 20;
 
@@ -60,20 +63,66 @@ impl<'py> Column<'py> {
 
     /// Hashes all items, and runs `run` for each block of hashes.
     pub(crate) fn hash(&self, hasher: &AnyStable, run: &mut Run<'_>) -> PyResult<()> {
+        /// Hashes numbers of one type where they are, if they lie there one after another.
+        macro_rules! numbers {
+            ($type:ty, $hash:ident) => {
+                if let Some(numbers) = Numbers::<$type>::of(&self.view) {
+                    return self.in_chunks(numbers.len(), |range| {
+                        let numbers = numbers.read(range);
+                        with_hasher!(hasher, hasher => {
+                            let hash = |number: $type| $hash(hasher, number.into());
+                            Block::new().extend(numbers, hash, run)
+                        })
+                    });
+                }
+            };
+        }
+        match (self.items, self.item_bytes) {
+            _ if self.swapped => {}
+            (Items::Signed, 1) => numbers!(i8, hash_i64),
+            (Items::Signed, 2) => numbers!(i16, hash_i64),
+            (Items::Signed, 4) => numbers!(i32, hash_i64),
+            (Items::Signed, 8) => numbers!(i64, hash_i64),
+            (Items::Unsigned, 1) => numbers!(u8, hash_i64),
+            (Items::Unsigned, 2) => numbers!(u16, hash_i64),
+            (Items::Unsigned, 4) => numbers!(u32, hash_i64),
+            (Items::Unsigned, 8) => numbers!(u64, hash_i128),
+            _ => {}
+        }
+        self.hash_copies(hasher, run)
+    }
+
+    /// As [`hash`](Self::hash), for any items: copies a chunk, since other threads may write into
+    /// the buffer.
+    fn hash_copies(&self, hasher: &AnyStable, run: &mut Run<'_>) -> PyResult<()> {
         let py = self.view.py();
+        let (items, item_bytes, swapped) = (self.items, self.item_bytes, self.swapped);
         let count = self.view.len()?;
-        let step = (CHUNK_BYTES / self.item_bytes).max(1);
+        let step = (CHUNK_BYTES / item_bytes).max(1);
         for start in (0..count).step_by(step) {
             let end = count.min(start + step);
             let slice = PySlice::new(py, start as isize, end as isize, 1);
-            // A copy: another thread may write into the buffer.
             let bytes = self.view.get_item(slice)?.call_method0("tobytes")?;
             let bytes: PyBackedBytes = bytes.extract()?;
-            let (items, item_bytes, swapped) = (self.items, self.item_bytes, self.swapped);
             fork::detach(
                 py,
                 || with_hasher!(hasher, hasher => hash_chunk(&bytes, items, item_bytes, swapped, hasher, run)),
             )?;
+            py.check_signals()?;
+        }
+        Ok(())
+    }
+
+    /// Calls `work` with the range of each chunk, without the interpreter lock.
+    fn in_chunks(
+        &self,
+        count: usize,
+        mut work: impl FnMut(Range<usize>) -> PyResult<()> + Send,
+    ) -> PyResult<()> {
+        let py = self.view.py();
+        let step = CHUNK_BYTES / self.item_bytes;
+        for start in (0..count).step_by(step) {
+            fork::detach(py, || work(start..count.min(start + step)))?;
             py.check_signals()?;
         }
         Ok(())

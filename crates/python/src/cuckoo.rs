@@ -9,6 +9,7 @@ use tamis::hash::AnyStable;
 use crate::class::{Keyed, queries, saves};
 use crate::errors::of_build;
 use crate::keys::{Count, hasher_of_seed};
+use crate::single::one_by_one;
 
 /// A multiset of items, from which items can be removed.
 ///
@@ -34,6 +35,7 @@ use crate::keys::{Count, hasher_of_seed};
 #[pyclass(frozen, module = "tamis")]
 pub(crate) struct CuckooFilter(pub(crate) Keyed<Box<Multiset<[u8], AnyStable>>>);
 
+one_by_one!(CuckooFilter, Box<Multiset<[u8], AnyStable>>);
 queries!(CuckooFilter);
 saves!(CuckooFilter);
 

@@ -6,6 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyString};
 use tamis::hash::{AnyStable, Rapid, SipHash13, StableHasher};
 
+use crate::unchecked;
+
 /// How a filter hashes its items: the function that the user gave, then the hasher.
 pub(crate) struct Keys {
     pub(crate) hasher: AnyStable,
@@ -34,19 +36,26 @@ impl Keys {
 
 #[inline]
 fn hash_key(hasher: &AnyStable, key: &Bound<'_, PyAny>) -> PyResult<u64> {
-    // The exact types first: one comparison of pointers each.
+    quick_hash(hasher, key).map_or_else(|| hash_other(hasher, key), Ok)
+}
+
+/// Hashes a key that is exactly a `str`, an `int` of 64 bits or `bytes`. Returns `None` for any
+/// other, and on errors. Runs no code of Python, and makes no object.
+#[inline]
+pub(crate) fn quick_hash(hasher: &impl StableHasher, key: &Bound<'_, PyAny>) -> Option<u64> {
+    // The exact types: one comparison of pointers each.
     if let Ok(text) = key.cast_exact::<PyString>() {
-        Ok(hasher.hash_bytes(text.to_str()?.as_bytes()))
+        Some(hasher.hash_bytes(unchecked::utf8_of(text)?))
     } else if let Ok(number) = key.cast_exact::<PyInt>() {
-        hash_number(hasher, number)
+        Some(hash_i64(hasher, unchecked::i64_of(number)?))
     } else if let Ok(bytes) = key.cast_exact::<PyBytes>() {
-        Ok(hasher.hash_bytes(bytes.as_bytes()))
+        Some(hasher.hash_bytes(bytes.as_bytes()))
     } else {
-        hash_other(hasher, key)
+        None
     }
 }
 
-/// Hashes a key of a subclass, or one that has `__index__`.
+/// Hashes any key: also a large number, one of a subclass, or one that has `__index__`.
 #[cold]
 fn hash_other(hasher: &AnyStable, key: &Bound<'_, PyAny>) -> PyResult<u64> {
     if let Ok(text) = key.cast::<PyString>() {
@@ -69,7 +78,6 @@ fn hash_other(hasher: &AnyStable, key: &Bound<'_, PyAny>) -> PyResult<u64> {
     )))
 }
 
-#[inline]
 fn hash_number(hasher: &AnyStable, number: &Bound<'_, PyInt>) -> PyResult<u64> {
     match number.extract::<i64>() {
         Ok(number) => Ok(hash_i64(hasher, number)),

@@ -3,6 +3,8 @@
 #![deny(unsafe_code)]
 
 mod arrow;
+#[cfg(feature = "bench")]
+mod bench;
 mod block;
 mod bloom;
 mod bulk;
@@ -20,6 +22,7 @@ mod rotating;
 mod saved;
 mod scalable;
 mod shared;
+mod single;
 mod target;
 mod unchecked;
 
@@ -28,6 +31,9 @@ mod unchecked;
 mod _tamis {
     use pyo3::prelude::*;
 
+    #[cfg(feature = "bench")]
+    #[pymodule_export]
+    use crate::bench::_library_batch;
     #[pymodule_export]
     use crate::bloom::BloomFilter;
     #[pymodule_export]

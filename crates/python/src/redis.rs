@@ -180,6 +180,19 @@ impl RedisBloomFilter {
         Ok(Self(Keyed::new(Server::new(filter, opener, url, deadline), key)))
     }
 
+    fn __contains__(&self, item: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.0.contains(item)
+    }
+
+    /// Add an item. Return True if it is new.
+    ///
+    /// Of any number of clients that add a new item at the same time, exactly one gets True. An
+    /// item that is a false positive is not new.
+    #[pyo3(signature = (item, /))]
+    fn add(&self, item: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.0.add(item)
+    }
+
     /// The number of distinct items that the filter was made for; with a window, of a window.
     #[getter]
     fn capacity(&self, py: Python<'_>) -> PyResult<u64> {

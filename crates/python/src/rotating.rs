@@ -11,6 +11,7 @@ use tamis::hash::AnyStable;
 use crate::class::{Keyed, claims, queries, saves};
 use crate::errors::of_build;
 use crate::keys::{Count, hasher_of_seed};
+use crate::single::{ADD, one_by_one};
 
 /// The items of a window: the last `capacity` distinct items, or those of the last `span` seconds.
 ///
@@ -27,6 +28,7 @@ use crate::keys::{Count, hasher_of_seed};
 #[pyclass(frozen, module = "tamis")]
 pub(crate) struct RotatingBloomFilter(pub(crate) Keyed<Box<Rotating<[u8], AnyStable>>>);
 
+one_by_one!(RotatingBloomFilter, Box<Rotating<[u8], AnyStable>>, ADD);
 queries!(RotatingBloomFilter);
 claims!(RotatingBloomFilter);
 saves!(RotatingBloomFilter);

@@ -20,6 +20,7 @@ use crate::fork;
 use crate::rotating::RotatingBloomFilter;
 use crate::scalable::ScalableBloomFilter;
 use crate::shared::SharedBloomFilter;
+use crate::single::{ADD, one_by_one};
 use crate::target::{Loaded, Stored, Target};
 
 /// A filter of a type that the file says.
@@ -78,6 +79,10 @@ impl Target for OfKind {
         self.filter.insert_all(hashes, results)
     }
 
+    fn insert_counted(&self, hashes: &[u64]) -> PyResult<usize> {
+        self.filter.insert_counted(hashes)
+    }
+
     fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
         self.filter.contains_all(hashes, results)
     }
@@ -122,6 +127,7 @@ impl Loaded for OfKind {
 #[pyclass(frozen, module = "tamis")]
 pub(crate) struct SavedFilter(Keyed<OfKind>);
 
+one_by_one!(SavedFilter, OfKind, ADD);
 queries!(SavedFilter);
 claims!(SavedFilter);
 saves!(SavedFilter);

@@ -8,6 +8,7 @@ use tamis::hash::AnyStable;
 use crate::class::{Keyed, claims, queries, saves};
 use crate::errors::of_build;
 use crate::keys::{Count, hasher_of_seed};
+use crate::single::{ADD, one_by_one};
 
 type OnceScalable = OnceScalableBloomFilter<[u8], AnyStable>;
 
@@ -24,6 +25,7 @@ type OnceScalable = OnceScalableBloomFilter<[u8], AnyStable>;
 #[pyclass(frozen, module = "tamis")]
 pub(crate) struct ScalableBloomFilter(pub(crate) Keyed<Box<OnceScalable>>);
 
+one_by_one!(ScalableBloomFilter, Box<OnceScalable>, ADD);
 queries!(ScalableBloomFilter);
 claims!(ScalableBloomFilter);
 saves!(ScalableBloomFilter);

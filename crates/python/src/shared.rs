@@ -16,6 +16,7 @@ use crate::bloom::Once;
 use crate::class::{Keyed, claims, queries};
 use crate::errors::{of_build, of_load, of_save};
 use crate::keys::{Count, hasher_of_seed};
+use crate::single::{ADD, one_by_one};
 use crate::target::{Stored, Target};
 use crate::{fork, unchecked};
 
@@ -66,6 +67,10 @@ impl Target for Mapped {
         self.filter.insert_all(hashes, results)
     }
 
+    fn insert_counted(&self, hashes: &[u64]) -> PyResult<usize> {
+        self.filter.insert_counted(hashes)
+    }
+
     fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
         self.filter.contains_all(hashes, results)
     }
@@ -104,6 +109,7 @@ type Arguments<'a> = (&'a Path, Option<Py<PyAny>>);
 #[pyclass(frozen, module = "tamis")]
 pub(crate) struct SharedBloomFilter(Keyed<Mapped>);
 
+one_by_one!(SharedBloomFilter, Mapped, ADD);
 queries!(SharedBloomFilter);
 claims!(SharedBloomFilter);
 

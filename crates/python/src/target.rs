@@ -25,6 +25,13 @@ pub(crate) trait Target: Send + Sync {
     /// rejects, it is 0.
     fn insert_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()>;
 
+    /// Inserts many items, and returns how many were new.
+    fn insert_counted(&self, hashes: &[u64]) -> PyResult<usize> {
+        let mut results = Vec::new();
+        self.insert_all(hashes, &mut results)?;
+        Ok(results.into_iter().map(usize::from).sum())
+    }
+
     /// Queries many items, and appends a 0 or 1 for each of them.
     fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()>;
 
@@ -84,6 +91,16 @@ macro_rules! in_memory {
                     Err(_) => {}
                 });
                 first
+            }
+
+            fn insert_counted(&self, hashes: &[u64]) -> PyResult<usize> {
+                let (mut new, mut first) = (0, Ok(()));
+                self.try_insert_hashes(hashes.iter().copied(), |_, inserted| match inserted {
+                    Ok(is_new) => new += usize::from(is_new),
+                    Err(error) if first.is_ok() => first = Err(Full::new_err(error.to_string())),
+                    Err(_) => {}
+                });
+                first.map(|()| new)
             }
 
             fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
@@ -151,6 +168,10 @@ impl<F: Target + ?Sized> Target for Box<F> {
 
     fn insert_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
         (**self).insert_all(hashes, results)
+    }
+
+    fn insert_counted(&self, hashes: &[u64]) -> PyResult<usize> {
+        (**self).insert_counted(hashes)
     }
 
     fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {

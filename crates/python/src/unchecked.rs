@@ -1,15 +1,20 @@
-//! The only unsafe code: what a caller outside Rust promises, and nothing can check.
+//! The unsafe code but for `single`: what a caller outside Rust promises, and nothing can check;
+//! and what the interpreter offers to C only.
 
 #![allow(unsafe_code, reason = "see the first line")]
 
 use std::fs::File;
+use std::ops::Range;
+use std::{ptr, slice};
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::ArrayStreamReader;
 use arrow_array::{ArrayRef, make_array};
 use arrow_schema::ArrowError;
+use pyo3::buffer::{Element, PyBuffer};
+use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyByteArray, PyCapsule, PyInt, PyString};
 use tamis::formats::MapFile;
 
 /// Takes the array out of the capsules of `__arrow_c_array__`.
@@ -46,4 +51,84 @@ pub(crate) fn map_file(file: File) -> MapFile {
     // SAFETY: the documentation of `SharedBloomFilter` demands that nobody makes the file shorter.
     // Tamis does not.
     unsafe { MapFile::new(file) }
+}
+
+/// Returns the number, if it fits.
+#[inline]
+pub(crate) fn i64_of(number: &Bound<'_, PyInt>) -> Option<i64> {
+    let mut overflow = 0;
+    // SAFETY: it is an int, and its `Bound` shows that the thread holds the interpreter lock.
+    let value = unsafe { ffi::PyLong_AsLongLongAndOverflow(number.as_ptr(), &mut overflow) };
+    // An int has no other error.
+    (overflow == 0).then_some(value)
+}
+
+/// Returns the UTF-8 of a text, unless it has a lone surrogate. Python keeps it with the text.
+#[inline]
+pub(crate) fn utf8_of<'a>(text: &'a Bound<'_, PyString>) -> Option<&'a [u8]> {
+    let mut count = 0;
+    // SAFETY: it is a str, and its `Bound` shows that the thread holds the interpreter lock.
+    let bytes = unsafe { ffi::PyUnicode_AsUTF8AndSize(text.as_ptr(), &mut count) };
+    if bytes.is_null() {
+        // SAFETY: the thread holds the interpreter lock.
+        unsafe { ffi::PyErr_Clear() };
+        return None;
+    }
+    // SAFETY: Python keeps these bytes as long as the str, which lives for `'a`, and nobody changes
+    // them.
+    Some(unsafe { slice::from_raw_parts(bytes.cast(), count as usize) })
+}
+
+/// The bytes from which a copy is made without the interpreter lock: some microseconds of work. For
+/// less, a thread should not have to wait until it gets the lock again.
+const COPIED_UNLOCKED: usize = 1 << 16;
+
+/// Returns a copy of bytes as a `bytearray`. A large one is made without the interpreter lock.
+pub(crate) fn bytearray_of<'py>(
+    py: Python<'py>,
+    bytes: &[u8],
+) -> PyResult<Bound<'py, PyByteArray>> {
+    if bytes.len() < COPIED_UNLOCKED {
+        return Ok(PyByteArray::new(py, bytes));
+    }
+    // SAFETY: without bytes to copy, it makes an array of any. The number is that of a slice.
+    let array = unsafe { ffi::PyByteArray_FromStringAndSize(ptr::null(), bytes.len() as isize) };
+    // SAFETY: it is a new object or null, with an exception.
+    let array = unsafe { Bound::from_owned_ptr_or_err(py, array) }?.cast_into::<PyByteArray>()?;
+    // A number, which a closure may take that runs without the lock.
+    let to = array.data() as usize;
+    py.detach(|| {
+        // SAFETY: the array has this number of bytes, and nobody else knows it yet.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to as *mut u8, bytes.len()) };
+    });
+    Ok(array)
+}
+
+/// The numbers of a buffer, one after another.
+pub(crate) struct Numbers<T: Element>(PyBuffer<T>);
+
+impl<T: Element> Numbers<T> {
+    /// Returns `None` if the buffer has other items, or gaps.
+    pub(crate) fn of(object: &Bound<'_, PyAny>) -> Option<Self> {
+        let buffer = PyBuffer::get(object).ok()?;
+        buffer.as_slice_ptr().is_some().then_some(Self(buffer))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.item_count()
+    }
+
+    /// Reads the numbers of a range, each of them once. Of a number that another thread writes
+    /// meanwhile, it reads the old or the new value.
+    #[inline]
+    pub(crate) fn read(&self, range: Range<usize>) -> impl Iterator<Item = T> + '_ {
+        let none = ptr::slice_from_raw_parts(ptr::null(), 0);
+        let numbers = self.0.as_slice_ptr().map_or(none, |numbers| numbers.as_ptr().cast_const());
+        let range = if range.end <= numbers.len() { range } else { 0..0 };
+        let start = numbers.cast::<T>();
+        // SAFETY: the buffer has the numbers of the range, is aligned, and its owner keeps it in
+        // its place as long as `self` is there. The read is volatile, since other threads may
+        // write.
+        range.map(move |number| unsafe { start.wrapping_add(number).read_volatile() })
+    }
 }

@@ -118,10 +118,11 @@ def start(arguments: list[str], **options: Any) -> subprocess.Popen[bytes]:
 
 
 @contextmanager
-def redis() -> Iterator[int]:
-    """A server of Redis, and its port."""
+def redis(port: int = 0) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+    """A server of Redis: its port, and its process."""
     with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
+        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        free.bind(("127.0.0.1", port))
         port = free.getsockname()[1]
     server = subprocess.Popen(
         ["redis-server", "--port", str(port), "--save", "", "--bind", "127.0.0.1"],
@@ -134,7 +135,7 @@ def redis() -> Iterator[int]:
                 break
             except OSError:
                 time.sleep(0.05)
-        yield port
+        yield port, server
     finally:
         server.kill()
         server.wait()
@@ -219,7 +220,7 @@ def uninterrupted(name: str, pages: int) -> dict[str, float]:
         if "edis" not in name:
             stats = site.crawl(settings)
         else:
-            with redis() as port:
+            with redis() as (port, _):
                 url = f"redis://127.0.0.1:{port}/"
                 settings["REDIS_URL"] = url
                 if name.startswith("tamis"):

@@ -6,7 +6,6 @@ import pickle
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -18,60 +17,98 @@ import tamis
 COUNT = 100_000
 
 
-def test_1000_forks_while_threads_add_leave_usable_filters() -> None:
-    # Several words per item: an insert locks its line.
-    seen = tamis.BloomFilter(20_000, 1e-6)
-    jobs = tamis.CuckooFilter(10_000, 1e-6)
-    window = tamis.RotatingBloomFilter(10_000, None, 1e-6)
-    ended = threading.Event()
+# In a process of its own, which has imported little: a fork copies the page tables.
+FORKS = """
+import array, os, signal, threading
+import tamis
 
-    def add(number: int) -> None:
-        items = numpy.arange(20_000) + number
-        while not ended.is_set():
+# Several words per item: an insert locks its line.
+seen = tamis.BloomFilter(20_000, 1e-6)
+jobs = tamis.CuckooFilter(10_000, 1e-6)
+window = tamis.RotatingBloomFilter(10_000, None, 1e-6)
+ended = threading.Event()
+
+def add(number):
+    items = array.array("q", range(number, number + 20_000))
+    while not ended.is_set():
+        seen.update(items)
+        seen.clear()
+        window.update(items)
+        jobs.update(items[:100])
+        for item in items[:100]:
+            seen.add(item)
+            jobs.discard(item)
+
+threads = [threading.Thread(target=add, args=(number,)) for number in range(2)]
+for thread in threads:
+    thread.start()
+items = array.array("q", range(20_000))
+try:
+    for _ in range(1000):
+        child = os.fork()
+        if child == 0:
+            # It would wait for ever if a lock of any line was held.
+            signal.alarm(60)
             seen.update(items)
-            seen.clear()
-            window.update(items)
+            window.update(items[:2000])
             jobs.update(items[:100])
-            for item in items[:100]:
-                jobs.discard(item)
-
-    threads = [threading.Thread(target=add, args=(number,)) for number in range(2)]
+            correct = all(seen.contains_many(items)) and all(jobs.contains_many(items[:100]))
+            os._exit(0 if correct else 1)
+        assert os.waitpid(child, 0)[1] == 0
+finally:
+    ended.set()
     for thread in threads:
-        thread.start()
-    items = numpy.arange(20_000)
-    try:
-        for _ in range(1000):
-            child = os.fork()
-            if child == 0:
-                # It would wait for ever if a lock of any line was held.
-                signal.alarm(60)
-                seen.update(items)
-                window.update(items[:2000])
-                jobs.update(items[:100])
-                correct = all(seen.contains_many(items)) and all(jobs.contains_many(items[:100]))
-                os._exit(0 if correct else 1)
-            assert os.waitpid(child, 0)[1] == 0
-    finally:
-        ended.set()
-        for thread in threads:
-            thread.join()
+        thread.join()
+print("forked")
+"""
+
+
+def test_1000_forks_while_threads_add_leave_usable_filters() -> None:
+    run = subprocess.run([sys.executable, "-c", FORKS], stdout=subprocess.PIPE, check=True)
+    assert run.stdout == b"forked\n"
+
+
+# The handler is called after that of tamis, which closes the gate, and forks once more.
+FORKS_OF_THREADS = """
+import os, threading
+
+local = threading.local()
+
+def fork_again():
+    if not getattr(local, "inside", False):
+        local.inside = True
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        ended.append(os.waitpid(child, 0)[1])
+        local.inside = False
+
+os.register_at_fork(before=fork_again)
+import tamis
+
+seen = tamis.BloomFilter(1000)
+
+def fork():
+    for _ in range(50):
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if seen.update(range(100)) >= 0 else 1)
+        ended.append(os.waitpid(child, 0)[1])
+
+ended = []
+threads = [threading.Thread(target=fork) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert ended == [0] * 400
+print("forked")
+"""
 
 
 def test_a_fork_within_a_fork_handler_and_threads_that_fork_do_not_wait_for_ever() -> None:
-    seen = tamis.BloomFilter(1000)
-
-    def fork() -> None:
-        for _ in range(50):
-            child = os.fork()
-            if child == 0:
-                os._exit(0 if seen.update(range(100)) >= 0 else 1)
-            assert os.waitpid(child, 0)[1] == 0
-
-    threads = [threading.Thread(target=fork) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    script = [sys.executable, "-c", FORKS_OF_THREADS]
+    assert subprocess.run(script, stdout=subprocess.PIPE, check=True).stdout == b"forked\n"
 
 
 def add_all(seen: tamis.SharedBloomFilter, seed: int, results: Path) -> None:

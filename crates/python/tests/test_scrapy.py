@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import os
 import signal
@@ -208,6 +209,45 @@ def test_without_the_server_requests_go_on(caplog: pytest.LogCaptureFixture) -> 
     assert [seen(filter, 1), seen(filter, 1)] == [False, False]
     assert filter._stats.get_value("dupefilter/errors") == 2
     assert "unfiltered" in caplog.text
+
+
+def test_a_server_that_comes_back_without_the_filter_gets_a_new_one(
+    monkeypatch: pytest.MonkeyPatch, redis_url: str
+) -> None:
+    monkeypatch.setattr(module, "_PAUSE", 0.0)
+    monkeypatch.setattr(module, "_DEADLINE", 60.0)
+    with crawl.redis() as (port, server):
+        filter = opened(TAMIS_URL=f"redis://127.0.0.1:{port}/#crawl")
+        assert [seen(filter, 1), seen(filter, 1)] == [False, True]
+        server.kill()
+        server.wait()
+        # The connection that is closed would be tried again for a minute.
+        filter._remote = None
+        monkeypatch.setattr(module, "_DEADLINE", 0.1)
+        assert [seen(filter, 1), seen(filter, 1)] == [False, False]
+    monkeypatch.setattr(module, "_DEADLINE", 60.0)
+    with crawl.redis(port):
+        assert [seen(filter, 1), seen(filter, 1), seen(filter, 1)] == [False, True, True]
+        assert filter._stats.get_value("dupefilter/errors") == 2
+        filter.close("finished")
+        assert filter._stats.get_value("dupefilter/requests") == 1
+
+
+def test_a_crawl_goes_on_when_its_server_is_killed(tmp_path: Path, redis_url: str) -> None:
+    with crawl.Site(300, tmp_path) as site, crawl.redis() as (port, server):
+        settings = crawl.settings_of("tamis, Redis", None)
+        settings["TAMIS_URL"] = f"redis://127.0.0.1:{port}/#crawl"
+        # Without a filter, a crawl of a site with circles does not end by itself.
+        settings["CLOSESPIDER_PAGECOUNT"] = 600
+        process = site.start(settings)
+        while site.fetched().total() < 100:
+            assert process.poll() is None
+            time.sleep(0.002)
+        server.kill()
+        stats = json.loads(process.communicate(timeout=300)[0].splitlines()[-1])
+        assert process.returncode == 0
+        assert site.fetched().total() >= 600 and site.counts()[0] > 0
+        assert stats["dupefilter/errors"] > 0 and "dupefilter/requests" not in stats
 
 
 def test_a_crawl_that_is_stopped_and_resumed_fetches_each_page_once() -> None:

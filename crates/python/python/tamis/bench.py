@@ -16,6 +16,7 @@ import importlib.util
 import platform
 import random
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable
 from importlib.metadata import version
@@ -23,6 +24,7 @@ from statistics import median
 from typing import Any
 
 import tamis
+from tamis import _tamis
 
 RATE = 0.01
 
@@ -178,7 +180,36 @@ def _arrays(count: int) -> dict[str, float]:
     half = time.thread_time_ns()
     seen.contains_many(items)
     end = time.thread_time_ns()
-    return {"update": (half - began) / count, "contains_many": (end - half) / count}
+    result = {"update": (half - began) / count, "contains_many": (end - half) / count}
+    # In a wheel with the feature `bench`: what a program in Rust does, in the same process.
+    if library := getattr(_tamis, "_library_batch", None):
+        inserts, queries, _ = library(items.tolist(), count, RATE)
+        result["update, in Rust"] = inserts * 1e9 / count
+        result["contains_many, in Rust"] = queries * 1e9 / count
+    return result
+
+
+def _threads(count: int) -> dict[str, float]:
+    """Return how much faster two threads are, each with half of an array, than one."""
+    import numpy
+
+    items = numpy.random.default_rng(1).integers(0, 1 << 62, 8 * count)
+    one, two = (tamis.BloomFilter(len(items), RATE) for _ in range(2))
+    result = {}
+    for call in ("update", "contains_many"):
+        began = time.perf_counter()
+        getattr(one, call)(items)
+        half = time.perf_counter()
+        threads = [
+            threading.Thread(target=getattr(two, call), args=(part,))
+            for part in numpy.array_split(items, 2)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        result[call] = (half - began) / (time.perf_counter() - half)
+    return result
 
 
 def measure(count: int, runs: int) -> tuple[dict[str, dict[str, float]], list[str]]:
@@ -195,7 +226,7 @@ def measure(count: int, runs: int) -> tuple[dict[str, dict[str, float]], list[st
     arrays = importlib.util.find_spec("numpy") is not None
     results: dict[str, list[dict[str, float]]] = {name: [] for name in libraries}
     if arrays:
-        results["tamis, numpy"] = []
+        results |= {"tamis, numpy": [], "tamis, threads": []}
     gc.disable()
     try:
         for _ in range(runs):
@@ -203,6 +234,7 @@ def measure(count: int, runs: int) -> tuple[dict[str, dict[str, float]], list[st
                 results[name].append(_run(make, ints, name in SLOW))
             if arrays:
                 results["tamis, numpy"].append(_arrays(count))
+                results["tamis, threads"].append(_threads(count))
     finally:
         gc.enable()
     medians = {
@@ -218,7 +250,7 @@ def table(medians: dict[str, dict[str, float]]) -> str:
     names = [*columns[:-1], "bits per item"]
     lines = ["| ns per item | " + " | ".join(names) + " |", "|---|" + "--:|" * len(columns)]
     for name, times in medians.items():
-        if name == "tamis, numpy":
+        if name not in LIBRARIES:
             continue
         cells = [f"{times[column]:.0f}" if column in times else "–" for column in columns]
         title = f"{name} {version(name)}" if name != "set" else "`set`"
@@ -232,7 +264,7 @@ def chart(medians: dict[str, dict[str, float]]) -> str:
 
     rows, top, left, width = [], 58, 130, 430
     scale = width / log10(30_000 / 10)
-    names = [name for name in medians if name != "tamis, numpy"]
+    names = [name for name in medians if name in LIBRARIES]
     for number, name in enumerate(names):
         y = top + 44 * number
         rows.append(f'<text x="{left - 8}" y="{y + 21}" text-anchor="end">{name}</text>')
@@ -275,6 +307,9 @@ def main() -> None:
     if arrays := medians.get("tamis, numpy"):
         times = ", ".join(f"`{call}` {value:.1f} ns" for call, value in arrays.items())
         print(f"\nArrays of int64, which only Tamis takes: {times} per item.")
+    if threads := medians.get("tamis, threads"):
+        times = ", ".join(f"`{call}` {value:.2f}" for call, value in threads.items())
+        print(f"\nTwo threads, each with half of {8 * options.items:,} items, to one: {times}.")
     slow = [name for name in SLOW if name in medians]
     if slow:
         print(f"\nWith a {PART_OF_SLOW}th of the items: {', '.join(slow)}.")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,8 +40,10 @@ _SMALLEST = 1 << 16
 # A file in the folder of the tables, if the last run was closed.
 _CLOSED = "closed"
 
-# The seconds for which the reactor waits for a server.
+# The seconds for which the reactor waits for a server, and those for which a server that has not
+# answered is not asked again.
 _DEADLINE = 5.0
+_PAUSE = 30.0
 
 
 class _Tables:
@@ -146,8 +149,11 @@ class DupeFilter(RFPDupeFilter):
       lost. At least 1e-10.
     * `TAMIS_URL`: `redis://host:6379/#name` of a filter in Redis or Valkey, which many machines
       share. Each request then costs a round trip, for which the reactor waits. If the server does
-      not answer for 5 seconds, the request is let through, an error is logged, and
-      `dupefilter/errors` counts it.
+      not answer for 5 seconds, the crawl goes on unfiltered: an error is logged, the server is
+      asked again after 30 seconds, and `dupefilter/errors` counts the requests that were let
+      through. Pages are then fetched again and again, so a crawl ends only if the server comes
+      back, or by settings as `CLOSESPIDER_PAGECOUNT`. A server that has come back without the
+      filter gets a new one.
     * `TAMIS_SAVE_INTERVAL` (30): seconds from one save to the next, if there is a `JOBDIR`.
     * `DUPEFILTER_DEBUG`: log each duplicate, as in Scrapy's own filter.
 
@@ -188,6 +194,8 @@ class DupeFilter(RFPDupeFilter):
         self._closing = threading.Event()
         self._saver: threading.Thread | None = None
         self._let_through = 0
+        # When the server may be asked again.
+        self._ask_at = 0.0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -196,9 +204,7 @@ class DupeFilter(RFPDupeFilter):
     def open(self) -> None:
         """Load what an earlier run has saved, or connect to the server."""
         if self._url:
-            self._remote = RedisBloomFilter(
-                self._url, self._capacity, self._rate, deadline=_DEADLINE
-            )
+            self._remote = self._connected()
         elif self._folder:
             self._tables.load(self._folder)
             self._warn_of_kill()
@@ -209,16 +215,27 @@ class DupeFilter(RFPDupeFilter):
     def request_seen(self, request: Request) -> bool:
         """Return whether the request is a duplicate. Of two threads, one gets False."""
         fingerprint = self.fingerprinter.fingerprint(request)
-        if self._remote is None:
+        if not self._url:
             return not self._tables.add(fingerprint)
-        try:
-            return not self._remote.add(fingerprint)
-        except RedisError as error:
-            # A page fetched twice is better than a page lost.
-            logger.error("%s goes on unfiltered: %s", request, error)
-            self._let_through += 1
-            self._set("dupefilter/errors", self._let_through)
-            return False
+        if time.monotonic() >= self._ask_at:
+            try:
+                # Connect anew after an error: the server may have come back without the filter.
+                remote = self._remote or self._connected()
+                new = remote.add(fingerprint)
+                self._remote = remote
+                return not new
+            except RedisError as error:
+                # Each question would stop the reactor for seconds.
+                self._remote, self._ask_at = None, time.monotonic() + _PAUSE
+                logger.error("Requests go on unfiltered for %.0f seconds: %s", _PAUSE, error)
+        # A page fetched twice is better than a page lost.
+        self._let_through += 1
+        self._set("dupefilter/errors", self._let_through)
+        return False
+
+    def _connected(self) -> RedisBloomFilter:
+        """Open the filter of the server, or create it."""
+        return RedisBloomFilter(self._url, self._capacity, self._rate, deadline=_DEADLINE)
 
     def close(self, reason: str) -> None:
         """Save, and set the stats. The reactor waits for it, as it does at `open`."""
@@ -227,15 +244,16 @@ class DupeFilter(RFPDupeFilter):
             self._saver.join()
             self._saver = None
             self._save(closed=True)
-        if self._remote is None:
+        if not self._url:
             self._set("dupefilter/requests", len(self._tables))
             self._set("dupefilter/bytes", self._tables.size())
             self._set("dupefilter/expected_losses", self._tables.expected_losses())
             return
         try:
-            items = self._remote.approx_len()
+            remote = self._remote or self._connected()
+            items = remote.approx_len()
             self._set("dupefilter/requests", items)
-            self._set("dupefilter/expected_losses", items * self._remote.rate)
+            self._set("dupefilter/expected_losses", items * remote.rate)
         except RedisError as error:
             logger.error("The server does not tell the number of requests: %s", error)
 
