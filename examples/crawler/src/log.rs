@@ -1,6 +1,6 @@
 //! The log of a process: its records, and what they say after a kill. README.md has the format.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub(crate) struct Past {
     /// The URLs of damaged records, and of intents whose verdict may be damaged.
     unsure: Vec<String>,
     /// Where the damaged records begin that no repair has accepted.
-    damaged: Vec<u64>,
+    damaged: BTreeSet<u64>,
     /// The bytes of a record that a kill has cut.
     pub(crate) cut: u64,
 }
@@ -127,7 +127,7 @@ impl Past {
     /// Keeps what a damaged record may have said. Its URLs are fetched, and so are those of the
     /// last intent: it may be their verdict.
     fn skip(&mut self, offset: u64, line: &[u8]) {
-        self.damaged.push(offset);
+        self.damaged.insert(offset);
         self.unsure.append(&mut self.open);
         let text = String::from_utf8_lossy(line);
         let urls = text.split_whitespace().filter_map(|word| urls::normal(&Url::parse(word).ok()?));
@@ -149,7 +149,7 @@ impl Past {
                 let (_, url) = rest.split_once(' ')?.1.split_once(' ')?;
                 self.won.insert(url.to_owned(), true);
             }
-            "~" => self.damaged.retain(|offset| rest.parse() != Ok(*offset)),
+            "~" => _ = self.damaged.remove(&rest.parse().ok()?),
             _ => return None,
         }
         Some(())
