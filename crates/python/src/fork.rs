@@ -1,7 +1,9 @@
 //! The gate that lets no process fork while a thread without the interpreter lock holds a lock of a
 //! filter: it would stay locked in the child, where that thread does not exist.
 //!
-//! A thread that holds the interpreter lock needs no gate: another thread cannot fork meanwhile.
+//! A thread that holds the interpreter lock needs no gate: another thread cannot fork meanwhile. An
+//! interpreter without such a lock (3.13t and later) stops all threads before it forks, and none of
+//! them within a call such as `add`.
 
 use std::cell::RefCell;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pyo3::PyClass;
 use pyo3::exceptions::PyTypeError;
-use pyo3::ffi::{Py_sq_contains, Py_ssize_t, PyBool_FromLong, PyObject, PyType_Slot};
+use pyo3::ffi::{Py_sq_contains, Py_ssize_t, PyBool_FromLong, PyObject, PyTuple_Size, PyType_Slot};
 use pyo3::impl_::pymethods::{PyMethodDef, PyMethodDefType};
 use pyo3::impl_::trampoline::{MethodDef, fastcall_cfunction_with_keywords, objobjproc};
 use pyo3::prelude::*;
@@ -135,7 +135,8 @@ unsafe fn slow_add<C: Single>(
     count: Py_ssize_t,
     names: *mut PyObject,
 ) -> PyResult<*mut PyObject> {
-    if !names.is_null() {
+    // SAFETY: the names are a tuple, or null.
+    if !names.is_null() && unsafe { PyTuple_Size(names) } > 0 {
         return Err(PyTypeError::new_err("add() takes no keyword arguments"));
     }
     if count != 1 {

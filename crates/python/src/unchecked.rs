@@ -1,5 +1,5 @@
-//! The unsafe code but for `single`: what a caller outside Rust promises, and nothing can check;
-//! and what the interpreter offers to C only.
+//! The unsafe code outside `single`: promises of callers outside Rust that nothing can check, and
+//! functions that the interpreter has for C only.
 
 #![allow(unsafe_code, reason = "see the first line")]
 

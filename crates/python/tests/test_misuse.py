@@ -1,6 +1,7 @@
 """Callers that misuse the interface: the interpreter survives, and the filter stays right."""
 
 import array
+import ctypes
 import pickle
 import shutil
 import signal
@@ -57,6 +58,14 @@ def test_add_takes_exactly_one_item(class_of_filter: type) -> None:
     assert seen.approx_len() == 0
     seen.add(*[1], **{})
     assert 1 in seen and seen.approx_len() == 1
+    # A caller in C may pass an empty tuple of names.
+    call = ctypes.pythonapi.PyObject_Vectorcall
+    call.restype = ctypes.py_object
+    items = (ctypes.py_object * 1)(1)
+    object_of = ctypes.py_object
+    call(object_of(seen.add), items, ctypes.c_size_t(1), object_of(()))
+    with pytest.raises(TypeError, match="keyword"):
+        call(object_of(seen.add), items, ctypes.c_size_t(0), object_of(("item",)))
 
 
 class Raises:

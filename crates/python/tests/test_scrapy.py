@@ -233,6 +233,17 @@ def test_a_server_that_comes_back_without_the_filter_gets_a_new_one(
         assert filter._stats.get_value("dupefilter/requests") == 1
 
 
+def test_a_filter_that_was_made_anew_of_another_size_loses_no_request(redis_url: str) -> None:
+    with crawl.redis() as (port, _):
+        filter = opened(TAMIS_URL=f"redis://127.0.0.1:{port}/#crawl")
+        assert not seen(filter, 1)
+        # As if the server had lost the filter, and another process had made this one.
+        filter._remote, filter._rate = None, filter._rate / 10
+        assert [seen(filter, 1), seen(filter, 1)] == [False, False]
+        assert filter._stats.get_value("dupefilter/errors") == 2
+        filter.close("finished")
+
+
 def test_a_crawl_goes_on_when_its_server_is_killed(tmp_path: Path, redis_url: str) -> None:
     with crawl.Site(300, tmp_path) as site, crawl.redis() as (port, server):
         settings = crawl.settings_of("tamis, Redis", None)

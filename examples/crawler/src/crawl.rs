@@ -87,10 +87,12 @@ pub(crate) async fn run(args: &'static Args) -> Result<(), Failure> {
 }
 
 impl Crawl {
-    /// Returns when a request may start, unless another one must end before.
+    /// Returns when a request may start, unless another one must end, or be recorded, before: a
+    /// kill lets both be made a second time.
     fn next_time(&self) -> Option<Instant> {
-        let is_free = !self.is_over && self.requests.len() < self.visitor.args.connections as usize;
-        self.frontier.next_time().filter(|_| is_free)
+        let not_done = self.requests.len() + self.found.len();
+        let is_free = not_done < self.visitor.args.connections as usize;
+        self.frontier.next_time().filter(|_| is_free && !self.is_over)
     }
 
     /// Starts each request that may start now.

@@ -1,6 +1,6 @@
 //! The log of a process: its records, and what they say after a kill. README.md has the format.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -30,8 +30,8 @@ pub(crate) struct Past {
     pub(crate) open: Vec<String>,
     /// The URLs of damaged records, and of intents whose verdict may be damaged.
     unsure: Vec<String>,
-    /// Where the first damaged record begins, unless a repair has accepted it.
-    damaged: Option<u64>,
+    /// Where the damaged records begin that no repair has accepted.
+    damaged: BTreeSet<u64>,
     /// The bytes of a record that a kill has cut.
     pub(crate) cut: u64,
 }
@@ -60,7 +60,7 @@ impl Log {
         if is_new && past.won.is_empty() && whole + past.cut > 34 {
             return Err(at(&path, &"not the log of a crawler"));
         }
-        if let Some(offset) = past.damaged.filter(|_| !args.repair) {
+        if let Some(&offset) = past.damaged.first().filter(|_| !args.repair) {
             return Err(Damaged { path, offset }.into());
         }
         file.set_len(whole)?;
@@ -72,9 +72,7 @@ impl Log {
             #[cfg(unix)]
             File::open(&args.state)?.sync_all()?;
         }
-        if let Some(offset) = past.damaged {
-            log.record(&format!("~ {offset}"));
-        }
+        past.damaged.iter().for_each(|offset| log.record(&format!("~ {offset}")));
         log.write()?;
         Ok((log, past))
     }
@@ -129,7 +127,7 @@ impl Past {
     /// Keeps what a damaged record may have said. Its URLs are fetched, and so are those of the
     /// last intent: it may be their verdict.
     fn skip(&mut self, offset: u64, line: &[u8]) {
-        self.damaged.get_or_insert(offset);
+        self.damaged.insert(offset);
         self.unsure.append(&mut self.open);
         let text = String::from_utf8_lossy(line);
         let urls = text.split_whitespace().filter_map(|word| urls::normal(&Url::parse(word).ok()?));
@@ -151,7 +149,7 @@ impl Past {
                 let (_, url) = rest.split_once(' ')?.1.split_once(' ')?;
                 self.won.insert(url.to_owned(), true);
             }
-            "~" => self.damaged = None,
+            "~" => _ = self.damaged.remove(&rest.parse().ok()?),
             _ => return None,
         }
         Some(())
@@ -166,7 +164,8 @@ fn text(line: &[u8]) -> Option<&str> {
 
 /// Opens a file of lines for appending, and removes a last line that was cut.
 pub(crate) fn append(path: &Path) -> io::Result<File> {
-    let mut file = File::options().read(true).append(true).create(true).open(path)?;
+    // A pipe that is open for reading, too, would never be closed for its writer.
+    let mut file = File::options().read(path.is_file()).append(true).create(true).open(path)?;
     // A device and a pipe have no length. A line is not longer than two URLs.
     let (len, mut tail) = (file.metadata()?.len(), Vec::new());
     if len > 0 {
@@ -326,6 +325,34 @@ mod tests {
         fs::write(&path, &whole[..whole.len() - 1]).unwrap();
         let past = log_in(directory.path(), "").unwrap().1;
         assert_eq!(past.cut, end - 1 - starts.last().unwrap());
+    }
+
+    /// A repair accepts the damage that it has found, and not what comes later.
+    #[test]
+    fn damage_before_a_repair_is_an_error_unless_that_repair_has_accepted_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log");
+        let ends = example(directory.path());
+        let damage = |records: &[usize]| {
+            let mut bytes = fs::read(&path).unwrap();
+            records.iter().for_each(|record| bytes[ends[*record] as usize - 2] ^= 1);
+            fs::write(&path, bytes).unwrap();
+        };
+        let damaged = || match log_in(directory.path(), "") {
+            Ok(_) => None,
+            Err(error) => Some(error.downcast::<Damaged>().unwrap().offset),
+        };
+        damage(&[3, 6]);
+        assert_eq!(damaged(), Some(ends[2]));
+        log_in(directory.path(), "--repair").unwrap();
+        assert_eq!(damaged(), None);
+        damage(&[4]);
+        assert_eq!(damaged(), Some(ends[3]));
+        log_in(directory.path(), "--repair").unwrap();
+        let once = fs::read(&path).unwrap();
+        // A second repair finds nothing to do.
+        log_in(directory.path(), "--repair").unwrap();
+        assert_eq!((damaged(), fs::read(&path).unwrap()), (None, once));
     }
 
     /// A lost verdict: its URLs are claimed again, whatever comes after.

@@ -3,6 +3,8 @@
 mod exact;
 mod growth;
 mod kills;
+#[cfg(target_os = "linux")]
+mod pipes;
 mod processes;
 mod proxy;
 mod reasons;

@@ -1,4 +1,4 @@
-//! Why pages could not be fetched: the user is told.
+//! The words for pages that could not be fetched, in the summary and in the output.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};

@@ -224,8 +224,9 @@ class DupeFilter(RFPDupeFilter):
                 new = remote.add(fingerprint)
                 self._remote = remote
                 return not new
-            except RedisError as error:
-                # Each question would stop the reactor for seconds.
+            except (RedisError, ValueError) as error:
+                # Each question would stop the reactor for seconds. A ValueError: another process
+                # has made the filter anew, of another size.
                 self._remote, self._ask_at = None, time.monotonic() + _PAUSE
                 logger.error("Requests go on unfiltered for %.0f seconds: %s", _PAUSE, error)
         # A page fetched twice is better than a page lost.
@@ -254,7 +255,7 @@ class DupeFilter(RFPDupeFilter):
             items = remote.approx_len()
             self._set("dupefilter/requests", items)
             self._set("dupefilter/expected_losses", items * remote.rate)
-        except RedisError as error:
+        except (RedisError, ValueError) as error:
             logger.error("The server does not tell the number of requests: %s", error)
 
     def _warn_of_kill(self) -> None:
