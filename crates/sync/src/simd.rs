@@ -6,8 +6,8 @@
 //! [`Kernel`] is inlined into several functions, each of which enables the target features of one
 //! level. A [`SimdLevel`] is detected once and calls the right function.
 
-/// A computation that is compiled for each SIMD level. Its `run`, and everything that `run` calls,
-/// must be `#[inline(always)]`.
+/// A computation that is compiled for each SIMD level. Its `run` and `run_wide`, and everything
+/// that they call, must be `#[inline(always)]`.
 ///
 /// # Examples
 ///
@@ -52,22 +52,28 @@ pub trait Kernel {
 /// # Examples
 ///
 /// ```
-/// use tamis_sync::{Kernel, SimdLevel, Wide};
+/// use tamis_sync::{Kernel, Lanes, SimdLevel, Wide};
 ///
-/// struct IsWide;
+/// static BYTES: Lanes = Lanes::EMPTY.with(0, 0, 8).with(1, 8, 8);
 ///
-/// impl Kernel for IsWide {
-///     type Output = bool;
+/// /// Returns which of two bytes are 7, in a vector of 512 bits if there are any.
+/// struct Sevens(u128);
 ///
-///     fn run(self) -> bool {
-///         false
+/// impl Kernel for Sevens {
+///     type Output = u16;
+///
+///     #[inline(always)]
+///     fn run(self) -> u16 {
+///         BYTES.equal(self.0, 7)
 ///     }
-///     fn run_wide(self, _: Wide) -> bool {
-///         true
+///
+///     #[inline(always)]
+///     fn run_wide(self, wide: Wide) -> u16 {
+///         BYTES.equal_wide(wide, self.0, 7)
 ///     }
 /// }
 ///
-/// println!("{}", SimdLevel::detect().run(IsWide));
+/// assert_eq!(SimdLevel::detect().run(Sevens(0x0708)), 0b10);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Wide(());

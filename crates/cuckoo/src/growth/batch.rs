@@ -193,3 +193,80 @@ impl Table {
         }
     }
 }
+
+#[cfg(all(test, not(any(tamis_loom, tamis_shuttle))))]
+mod tests {
+    use tamis_hash::{HashItem, Rapid};
+    use tamis_sync::{Counter, PairAccess, SimdLevel};
+
+    use super::*;
+    use crate::growth::many::Counted;
+    use crate::growth::plan::Plan;
+
+    fn hash(number: u64) -> u64 {
+        Rapid::with_seed(11).hash_item(&number)
+    }
+
+    /// Compares queries, one by one and in batches, at every SIMD level, with a later attempt of a
+    /// query, which has no vectors. Returns the number of batches without a bucket that is split
+    /// behind the pointer.
+    fn compare_all(table: &mut Table, len: &Counter, items: u64) -> u32 {
+        let (mut batch, mut read, mut at_rest) = (Located::EMPTY, BatchRead::NONE, 0);
+        for &simd in SimdLevel::all() {
+            table.simd = simd;
+            let (mut missed, mut hits) = (0, 0);
+            for start in (0..2 * items.max(100)).step_by(BATCH) {
+                let hashes = array::from_fn(|at| hash(start + at as u64));
+                table.locate(&hashes, &mut batch);
+                table.read_batch(&batch, &mut read);
+                let (loaded, forms) = (&read.loaded, table.forms(batch.pointer.level));
+                let paired = table.plan.paired;
+                let (_, is_at_rest) = simd.run(Compare { batch: &batch, loaded, forms, paired });
+                at_rest += u32::from(is_at_rest);
+                let found = table.contains_batch(&batch, &read);
+                for (item, (&hash, found)) in hashes.iter().zip(found).enumerate() {
+                    let class = table.class(hash);
+                    assert_eq!(batch.classes.class(item), class);
+                    let right = table.try_contains(class);
+                    assert_eq!(Some(found), right, "in a batch, at {simd:?}");
+                    let alone = Counted { table, len }.contains(hash);
+                    assert_eq!(Some(alone), right, "alone, at {simd:?}");
+                    let is_present = start + (item as u64) < items;
+                    missed += u32::from(is_present && !found);
+                    hits += u32::from(found);
+                }
+            }
+            assert!(missed == 0 && u64::from(hits) < items + items.max(100) / 2);
+        }
+        at_rest
+    }
+
+    /// At levels whose slots fit into lanes, and at others; and at a level and within one.
+    #[test]
+    fn queries_agree_at_every_simd_level_while_buckets_split() {
+        for (rate, paired) in
+            [(0.05, true), (1e-4, true), (1e-7, true), (0.05, false), (1e-3, false)]
+        {
+            if paired && PairAccess::detect().is_none() {
+                continue;
+            }
+            let plan = Plan::with_buckets(1000, 60_000, rate, paired).unwrap();
+            for items in [0, 900, 7000, 50_000] {
+                let (mut table, len) = (Table::new(plan).unwrap(), Counter::zeroed(1).unwrap());
+                for number in 0..items {
+                    Counted { table: &table, len: &len }.insert(hash(number)).unwrap();
+                }
+                let all = compare_all(&mut table, &len, items);
+                // Two buckets behind the pointer are split, and one is frozen.
+                let pointer = table.pointer();
+                if pointer.level == plan.doublings {
+                    continue;
+                }
+                (0..2).for_each(|at| table.split(pointer.level, pointer.next + at));
+                table.freeze_only(pointer.level, pointer.next + 2);
+                let some = compare_all(&mut table, &len, items);
+                assert!(some != 0 && some < all, "{some} of {all} batches");
+            }
+        }
+    }
+}

@@ -9,7 +9,7 @@ use crate::place::Class;
 /// What computes the class of a hash.
 #[derive(Debug)]
 pub(crate) struct Classifier {
-    /// The bits of a pattern that are not in a fingerprint.
+    /// The number of bits of a pattern that are not in a fingerprint.
     shift: u32,
     /// The fingerprints below this are no item's.
     least: u64,

@@ -41,8 +41,8 @@ impl Locator {
         Self::with(pointer, whole, buckets, select_unpredictable(is_upper, pointer.next, 0))
     }
 
-    /// As [`new`](Self::new), for a loop of vectors: with a condition there, the compiler would
-    /// read and compute what follows for either case.
+    /// As [`new`](Self::new), for a loop of vectors. There, the compiler would turn a condition
+    /// on a bit into two copies of all that follows.
     #[inline(always)]
     pub(crate) fn in_vector(pointer: Pointer, whole: u64, buckets: u64) -> Self {
         // All numbers are below the highest bit.

@@ -111,8 +111,8 @@ impl Table {
         }
         let (form, other_form) = (one.form, other.form);
         let (one, other) = (one.differences::<M>(whole), other.differences::<M>(whole));
-        // Both tags in one branch, and both buckets without one: the processor cannot predict
-        // which has the copy.
+        // One branch on both tags, and none on a bucket: the processor cannot predict which of the
+        // two has the copy.
         Form::has_tag(M::PAIRED, one | other)
             .then(|| form.marks(M::PAIRED, one) | other_form.marks(M::PAIRED, other) != 0)
     }

@@ -105,6 +105,12 @@ fn mutant_a_publication_without_having_loaded_the_tags() {
 // wrong width.
 
 fn across_levels(item: Class, wanted: Class, query: Query, splitting: Splitting) {
+    across_portions(1, item, wanted, query, splitting);
+}
+
+/// As [`across_levels`], where one portion of the second level is split, or both. Then both buckets
+/// of a class are two levels on, with the tags that they had.
+fn across_portions(portions: u64, item: Class, wanted: Class, query: Query, splitting: Splitting) {
     let query = move |table: &Table| {
         let is_present = item == wanted;
         assert_eq!(
@@ -117,10 +123,11 @@ fn across_levels(item: Class, wanted: Class, query: Query, splitting: Splitting)
     let grow = move |table: &Table| {
         // Publishes the first level, then sweeps.
         (0..2).for_each(|_| split(table));
-        split_by(table, splitting);
+        (0..portions).for_each(|_| split_by(table, splitting));
     };
     let table = at_once(table_before_publication(Some(item)), grow, query);
-    assert_eq!(table.pointer(), Pointer { level: 1, next: 2 });
+    let next = if portions == 1 { (1, 2) } else { (2, 0) };
+    assert_eq!(table.pointer(), Pointer { level: next.0, next: next.1 });
     assert_eq!(copies(&table, item), 1, "{COPIES}");
 }
 
@@ -149,6 +156,42 @@ fn model_a_query_across_levels() {
     check(1600, Some(2), || {
         across_levels(lowest(), lowest(), right, SPLITTING);
     });
+}
+
+/// Buckets that are two levels on have the tags that the first attempt of a query expects. Only the
+/// second load of the pointer shows the change.
+#[test]
+fn model_a_first_attempt_across_two_levels() {
+    for item in [lowest(), look_alike()] {
+        check(22_000, Some(1), move || across_portions(2, item, lowest(), contains, SPLITTING));
+    }
+}
+
+#[test]
+fn mutant_a_first_attempt_without_a_second_load_of_the_pointer() {
+    for (message, item) in [(MISSED, lowest()), (ABSENT, look_alike())] {
+        must_miss(message, Some(1), move || {
+            across_portions(2, item, lowest(), at_rest_or_contended, SPLITTING);
+        });
+    }
+}
+
+/// A query whose first attempt does not load the pointer again.
+fn at_rest_or_contended(table: &Table, class: Class) -> bool {
+    let (pointer, whole) = (table.pointer(), class.fingerprint);
+    let found = class.buckets.map(|position| {
+        let level = pointer.level_of(position << pointer.level | low(whole, pointer.level));
+        let (at, shape) =
+            (place(position, low(whole, level), table.plan.buckets), table.shape(level));
+        // ORDERING: Acquire, as in `read_from`.
+        let value = table.words.load(at, Ordering::Acquire);
+        let is_at_rest = tag(value, *shape) == tag_of_level(level);
+        is_at_rest.then(|| shape.contains(value, whole >> level))
+    });
+    match found {
+        [Some(one), Some(other)] => one | other,
+        _ => contains_contended(table, class),
+    }
 }
 
 fn right(table: &Table, class: Class) -> bool {
