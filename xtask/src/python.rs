@@ -2,7 +2,6 @@
 //! or builds the wheels of a release.
 
 use std::env;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -38,7 +37,11 @@ pub(crate) struct Args {
 pub(crate) fn run(sh: &Shell, args: Args) -> Result {
     let (python, version) = find(sh).ok_or("no Python from 3.11 on with venv and pip was found")?;
     let python = install(sh, python, &version)?;
-    if args.wheels { release(sh, &python) } else { test(sh, &python, &["--package", "tamis-cli"]) }
+    if args.wheels {
+        return release(sh, &python);
+    }
+    cmd!(sh, "cargo build --package tamis-cli").run()?;
+    test(sh, &python)
 }
 
 /// Builds the wheels of a release.
@@ -71,8 +74,12 @@ pub(crate) fn run_if_possible(sh: &Shell) -> Result<Outcome> {
         None => Err("no Python from 3.11 on with venv and pip was found".into()),
     };
     match installed {
-        // The step `test: programs` has built the program: in the workspace of packages.
-        Ok(python) => test(sh, &python, &package::flags(sh)?).map(|()| Outcome::Passed),
+        Ok(python) => {
+            // The tests of Rust have the program, so nothing is built again. `cargo build` would
+            // build it with fewer features of its dependencies.
+            programs::build(sh, &package::flags(sh)?)?;
+            test(sh, &python).map(|()| Outcome::Passed)
+        }
         Err(error) if env::var_os(REQUIRE).is_some() => {
             Err(format!("{error}, and {REQUIRE} is set").into())
         }
@@ -109,9 +116,8 @@ fn install(sh: &Shell, python: &str, version: &str) -> Result<PathBuf> {
 }
 
 /// Builds the package as the tests of Rust are built, installs it, and runs its tests. They also
-/// run the program, which cargo builds with these flags.
-fn test(sh: &Shell, python: &Path, program: &[impl AsRef<OsStr>]) -> Result {
-    cmd!(sh, "cargo build --bin tamis {program...}").run()?;
+/// run the program, which was built before.
+fn test(sh: &Shell, python: &Path) -> Result {
     let wheels = workspace::target_dir("python/wheels");
     sh.remove_path(&wheels)?;
     let manifest = workspace::root().join(FOLDER).join("Cargo.toml");
