@@ -34,6 +34,24 @@ pub(crate) struct Column<'py> {
     swapped: bool,
 }
 
+/// Runs `$numbers!` with the type of integers of this size, and the function that hashes them; or
+/// `$other` if there is no such type.
+macro_rules! with_type {
+    ($items:expr, $bytes:expr, $numbers:ident, $other:expr) => {
+        match ($items, $bytes) {
+            (Items::Signed, 1) => $numbers!(i8, hash_i64),
+            (Items::Signed, 2) => $numbers!(i16, hash_i64),
+            (Items::Signed, 4) => $numbers!(i32, hash_i64),
+            (Items::Signed, 8) => $numbers!(i64, hash_i64),
+            (Items::Unsigned, 1) => $numbers!(u8, hash_i64),
+            (Items::Unsigned, 2) => $numbers!(u16, hash_i64),
+            (Items::Unsigned, 4) => $numbers!(u32, hash_i64),
+            (Items::Unsigned, 8) => $numbers!(u64, hash_i128),
+            _ => $other,
+        }
+    };
+}
+
 impl<'py> Column<'py> {
     /// Returns the buffer of an object, or `None` if it has none, or one of other items.
     pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
@@ -77,17 +95,8 @@ impl<'py> Column<'py> {
                 }
             };
         }
-        match (self.items, self.item_bytes) {
-            _ if self.swapped => {}
-            (Items::Signed, 1) => numbers!(i8, hash_i64),
-            (Items::Signed, 2) => numbers!(i16, hash_i64),
-            (Items::Signed, 4) => numbers!(i32, hash_i64),
-            (Items::Signed, 8) => numbers!(i64, hash_i64),
-            (Items::Unsigned, 1) => numbers!(u8, hash_i64),
-            (Items::Unsigned, 2) => numbers!(u16, hash_i64),
-            (Items::Unsigned, 4) => numbers!(u32, hash_i64),
-            (Items::Unsigned, 8) => numbers!(u64, hash_i128),
-            _ => {}
+        if !self.swapped {
+            with_type!(self.items, self.item_bytes, numbers, {});
         }
         self.hash_copies(hasher, run)
     }
@@ -157,23 +166,14 @@ fn hash_chunk(
             }
         }};
     }
-    match (items, item_bytes) {
-        (Items::Signed, 1) => numbers!(i8, hash_i64),
-        (Items::Signed, 2) => numbers!(i16, hash_i64),
-        (Items::Signed, 4) => numbers!(i32, hash_i64),
-        (Items::Signed, 8) => numbers!(i64, hash_i64),
-        (Items::Unsigned, 1) => numbers!(u8, hash_i64),
-        (Items::Unsigned, 2) => numbers!(u16, hash_i64),
-        (Items::Unsigned, 4) => numbers!(u32, hash_i64),
-        (Items::Unsigned, 8) => numbers!(u64, hash_i128),
-        (Items::Bytes, _) => {
-            let hash = |bytes: &[u8]| {
-                // As in the `bytes` that numpy makes of it.
-                let padding = bytes.iter().rev().take_while(|&&byte| byte == 0).count();
-                hasher.hash_bytes(&bytes[..item_bytes - padding])
-            };
-            block.extend(bytes.chunks_exact(item_bytes), hash, run)
-        }
-        _ => Err(PyValueError::new_err("the buffer has integers of an unknown size")),
+    if matches!(items, Items::Bytes) {
+        let hash = |bytes: &[u8]| {
+            // As in the `bytes` that numpy makes of it.
+            let padding = bytes.iter().rev().take_while(|&&byte| byte == 0).count();
+            hasher.hash_bytes(&bytes[..item_bytes - padding])
+        };
+        return block.extend(bytes.chunks_exact(item_bytes), hash, run);
     }
+    let unknown = || Err(PyValueError::new_err("the buffer has integers of an unknown size"));
+    with_type!(items, item_bytes, numbers, unknown())
 }

@@ -24,7 +24,7 @@ async fn main() -> ExitCode {
     // They live as long as the process.
     let args = Box::leak(Box::new(args::Args::parse()));
     if let Err(failure) = crawl::run(args).await {
-        // Who has closed standard error does not want to read it.
+        // If standard error is closed, nobody wants to read it.
         _ = writeln!(io::stderr(), "error: {failure}");
         return ExitCode::FAILURE;
     }

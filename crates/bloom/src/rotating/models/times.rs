@@ -133,9 +133,11 @@ fn mutant_wait_is_loaded_relaxed() {
 fn mutant_the_clock_is_loaded_before_the_lock() {
     fn early(filter: &Rotating, now: u64) -> u64 {
         let ring = &filter.ring;
+        // ORDERING: Acquire, as in the code; the defect is that the lock is taken later.
         let word = |number: usize| ring.upkeep.clock[number].load(Ordering::Acquire);
         let clock = Clock::of_words(core::array::from_fn(word));
         ring.lock_upkeep();
+        // ORDERING: Release, as in the code.
         advance_by(ring, clock, now, &Word::new(0), Ordering::Release)
     }
     must_fail_in_time(TWICE, advance_first, early);

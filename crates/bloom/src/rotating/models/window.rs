@@ -36,6 +36,7 @@ fn a_query_sees_the_window(filter: &Arc<Rotating>, publish: Ordering, contains: 
         }),
         spawn(move || rotate(&rotator)),
     ];
+    // ORDERING: Acquire pairs with the store of `published`, if that is a Release.
     let inserted = flag.load(Ordering::Acquire) == 1;
     let found = contains(filter, X);
     assert!(found || !inserted, "{MISSED}");
@@ -53,17 +54,20 @@ fn a_query_of_a_new_filter(publish: Ordering) {
 }
 
 fn a_query_during_a_clearing(contains: Query) {
+    // ORDERING: Release pairs with the Acquire load of `flag`.
     a_query_sees_the_window(&with_a_forgotten_item(), Ordering::Release, contains);
 }
 
 #[test]
 fn model_a_query_sees_the_window() {
+    // ORDERING: Release, likewise.
     check(1300, Some(3), || a_query_of_a_new_filter(Ordering::Release));
     check(2900, Some(2), || a_query_during_a_clearing(contains));
 }
 
 #[test]
 fn mutant_without_a_release_the_item_is_missed() {
+    // ORDERING: Relaxed is the defect: nothing pairs with the Acquire load of `flag`.
     must_fail(MISSED, || check(1, Some(3), || a_query_of_a_new_filter(Ordering::Relaxed)));
 }
 
@@ -136,6 +140,7 @@ fn a_late_writer_is_waited_for(rotate: Rotate, loads_first: bool) {
     let held = ring.hold(0);
     let choice = if loads_first { early } else { held.state };
     ring.write(SLOTS, 0, X.iter().copied(), choice.current());
+    // ORDERING: Relaxed: an update reads the last value in the order of the word's changes.
     let word = ring.lines.word(SLOTS + choice.current()).fetch_or(0, Ordering::Relaxed);
     assert_eq!(word, 1, "{LOST}");
     assert!(*rotated.lock().unwrap() <= choice.rotations() + 1, "{LATE}");

@@ -96,6 +96,7 @@ fn model_a_published_child_is_born() {
 
 #[test]
 fn mutant_a_publication_without_having_loaded_the_tags() {
+    // ORDERING: Relaxed is the defect.
     let splitting = Splitting { tags: Ordering::Relaxed, ..SPLITTING };
     must_miss(REACHED, Some(3), move || a_published_child_is_born(splitting));
 }
@@ -213,6 +214,7 @@ fn mutants_of_a_query_without_a_second_load_of_the_pointer() {
 /// A query sees the bucket frozen one level later, and not that this level has begun.
 #[test]
 fn mutant_a_freeze_without_release() {
+    // ORDERING: Relaxed is the defect.
     let splitting = Splitting { freeze: Ordering::Relaxed, ..SPLITTING };
     must_miss(MISSED, Some(2), move || {
         across_levels(lowest(), lowest(), contains, splitting);

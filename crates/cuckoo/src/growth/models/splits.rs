@@ -93,6 +93,7 @@ enum Stop {
 /// Splits the first bucket up to a step, and keeps the lock. Returns the frozen value.
 fn split_up_to(table: &Table, stop: Stop) -> u128 {
     assert!(table.try_lock(table.stripes()));
+    // ORDERING: Release, as in `split.rs`.
     let frozen = freeze(table, 0, 0, Ordering::Release);
     let [lower, upper] = halves(frozen, 0, *table.shape(0), *table.shape(1));
     // ORDERING: Relaxed and Release, as in `complete_split`.

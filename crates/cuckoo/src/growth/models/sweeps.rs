@@ -22,6 +22,7 @@ fn sweep(table: &Table) {
 
 /// A sweep that omits a lock.
 fn sweep_without(table: &Table, omitted: u64) {
+    // ORDERING: as in the sweep that omits none.
     let (load, update) = (Ordering::Acquire, Ordering::AcqRel);
     sweep_by(table, load, update, |number| number != omitted, STEPS);
 }
@@ -119,6 +120,7 @@ fn mutant_an_adder_that_loads_the_pointer_before_the_stripe() {
 fn a_late_commit_holds_up_the_next_level(sweep: Sweep, swapped: bool) {
     let table = table(PLAN);
     assert!(table.try_lock(SPLITTER));
+    // ORDERING: Release, as in `split.rs`.
     let frozen = freeze(&table, 0, 0, Ordering::Release);
     // In the upper child of the second split of the first bucket.
     let item = class(KINDS[2], 0);
