@@ -39,8 +39,8 @@ macro_rules! cuckoo {
 }
 
 macro_rules! growing {
-    () => {{
-        let builder = CuckooFilter::<u64>::builder().capacity(100_000).max_capacity(10_000_000);
+    ($name:ident) => {{
+        let builder = $name::<u64>::builder().capacity(100_000).max_capacity(10_000_000);
         let builder = builder.false_positive_rate(1e-4).hasher(DefaultHashBuilder::with_seed(1));
         let filter = builder.build().expect("memory");
         each(0..ITEMS, |item| filter.insert(item));
@@ -120,10 +120,15 @@ paths! {
         filter.contains_many_with(&items[..number as usize], |_, hit| ignore(hit));
     };
     "once cuckoo insert" => |number| { let filter = cuckoo!(OnceCuckooFilter); each(absent(number), |item| filter.insert(item)); };
-    "growing cuckoo hit" => |number| { let filter = growing!(); each(known(number), |item| filter.contains(item)); };
-    "growing cuckoo miss" => |number| { let filter = growing!(); each(absent(number), |item| filter.contains(item)); };
+    "growing cuckoo hit" => |number| { let filter = growing!(CuckooFilter); each(known(number), |item| filter.contains(item)); };
+    "growing cuckoo miss" => |number| { let filter = growing!(CuckooFilter); each(absent(number), |item| filter.contains(item)); };
+    "growing cuckoo insert and remove" => |number| {
+        let filter = growing!(CuckooFilter);
+        each(absent(number), |item| (filter.insert(item), filter.remove(item)));
+    };
+    "growing once cuckoo insert" => |number| { let filter = growing!(OnceCuckooFilter); each(absent(number), |item| filter.insert(item)); };
     "growing cuckoo contains_many_with" => |number| {
-        let (filter, items) = (growing!(), array(known(MAX)));
+        let (filter, items) = (growing!(CuckooFilter), array(known(MAX)));
         filter.contains_many_with(&items[..number as usize], |_, hit| ignore(hit));
     };
 }

@@ -155,7 +155,7 @@ impl<T: ?Sized, S> Shared<T, S> {
     #[inline]
     pub(crate) fn count(&self, hash: u64) -> u32 {
         if let Some(table) = self.table.grown() {
-            return table.lock_stripe(table.class(hash)).count();
+            return table.lock_stripe(&table.class(hash)).count();
         }
         let buckets = self.table.buckets();
         buckets.lock_stripe(buckets.class(hash)).count()
@@ -164,7 +164,7 @@ impl<T: ?Sized, S> Shared<T, S> {
     #[inline]
     pub(crate) fn prefetch(&self, hash: u64) {
         if let Some(table) = self.table.grown() {
-            return table.prefetch(table.class(hash), table.pointer());
+            return table.prefetch_hash(hash);
         }
         let buckets = self.table.buckets();
         buckets.prefetch(buckets.class(hash));

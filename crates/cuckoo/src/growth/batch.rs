@@ -189,7 +189,7 @@ impl Table {
     #[cold]
     fn retry_misses(&self, classes: &Classes, found: &mut [bool; BATCH]) {
         for (item, found) in found.iter_mut().enumerate() {
-            *found = *found || self.contains(classes.class(item));
+            *found = *found || self.contains_class(classes.class(item));
         }
     }
 }

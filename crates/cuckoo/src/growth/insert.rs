@@ -4,7 +4,9 @@
 use tamis_sync::{Counter, Kernel};
 
 use crate::error::InsertError;
+use crate::growth::guard::Added;
 use crate::growth::layout::{Contents, low};
+use crate::growth::locate::{Locator, Placed};
 use crate::growth::query::Read;
 use crate::growth::split::{GrowError, Progress};
 use crate::growth::table::Table;
@@ -59,7 +61,7 @@ impl Kernel for RelocateOne<'_> {
         let Self { table, class } = self;
         let step = with_memory!(&table.words, memory => table.find_step(memory, class));
         match step {
-            Some(step) => table.lock_stripe(step).relocate(),
+            Some(step) => table.lock_stripe_of(&step).relocate(),
             None => false,
         }
     }
@@ -72,20 +74,23 @@ impl Table {
     }
 
     /// Returns a copy in a bucket of the class whose other bucket has an empty slot: the class of
-    /// the copy, with its present position first. A guess, as all that a search returns.
+    /// the copy, with its present position first, and where its buckets are. A guess, as all that
+    /// a search returns.
     #[inline(always)]
-    fn find_step<M: Memory>(&self, memory: &M, class: Class) -> Option<Class> {
+    fn find_step<M: Memory>(&self, memory: &M, class: Class) -> Option<Placed> {
         let pointer = self.pointer();
-        for position in class.buckets {
-            let whole = class.fingerprint;
-            let Read { value, level, form, .. } = self.read_at(memory, pointer, position, whole);
-            let low = low(whole, level);
+        let placed = self.placed(class, pointer);
+        let reads = self.read_both(memory, &placed);
+        for (which, Read { value, level, form, .. }) in reads.into_iter().enumerate() {
+            let (position, from) = (class.buckets[which], placed.locations[which]);
+            let low = low(class.fingerprint, level);
             for held in form.shape.fingerprints_of(value) {
                 let class = Class::of(held << level | low, position, self.plan.buckets);
-                let [_, other] = class.buckets;
-                let read = self.read_at(memory, pointer, other, class.fingerprint);
+                let to = Locator::new(pointer, class.fingerprint, self.plan.buckets);
+                let to = to.at(class.buckets[1]);
+                let read = Self::read_from(memory, pointer, to, self.forms(pointer.level));
                 if read.is_at_rest::<M>() & (read.first_empty::<M>() < M::BITS) {
-                    return Some(class);
+                    return Some(Placed { class, pointer, locations: [from, to] });
                 }
             }
         }
@@ -110,12 +115,10 @@ impl Readable for Table {
 
 /// Inserts one copy of the class.
 #[inline(always)]
-pub(crate) fn insert(table: &Table, class: Class) -> Result<(), InsertError> {
-    // Before the lock, behind which no load begins early.
-    table.prefetch(class, table.pointer());
+pub(crate) fn insert(table: &Table, placed: &Placed) -> Result<(), InsertError> {
     // Another thread may fill the slot that was made; then start again.
-    while !table.lock_stripe(class).add() {
-        make_room(table, class)?;
+    while !table.lock_stripe_of(placed).add() {
+        make_room(table, placed.class)?;
     }
     Ok(())
 }
@@ -123,27 +126,24 @@ pub(crate) fn insert(table: &Table, class: Class) -> Result<(), InsertError> {
 /// Inserts one copy of the class unless it has one. Exactly one of any number of concurrent calls
 /// for one class returns `Ok(true)`.
 #[inline(always)]
-pub(crate) fn insert_once(table: &Table, class: Class) -> Result<bool, InsertError> {
+pub(crate) fn insert_once(table: &Table, placed: &Placed) -> Result<bool, InsertError> {
     // An item that is present needs no lock.
-    if table.contains(class) {
+    if table.contains(placed) {
         return Ok(false);
     }
     loop {
-        {
-            // Every insert of the class checks and adds under this lock, so exactly one of them
-            // finds no copy.
-            let guard = table.lock_stripe(class);
-            if guard.contains() {
-                return Ok(false);
-            }
-            if guard.add() {
-                return Ok(true);
-            }
+        // Every insert of the class checks and adds under this lock, so exactly one of them finds
+        // no copy.
+        match table.lock_stripe_of(placed).add_once() {
+            Added::Present => return Ok(false),
+            Added::New => return Ok(true),
+            Added::Full => {}
         }
         // Without the lock: a thread holds one at most.
-        if let Err(error) = make_room(table, class) {
+        if let Err(error) = make_room(table, placed.class) {
             // Another insert may have used the last empty slot for the same item.
-            return if table.lock_stripe(class).contains() { Ok(false) } else { Err(error) };
+            let is_present = table.lock_stripe(&placed.class).contains();
+            return if is_present { Ok(false) } else { Err(error) };
         }
     }
 }
@@ -155,9 +155,13 @@ fn make_room(table: &Table, class: Class) -> Result<(), InsertError> {
     // 1. Mostly one relocation is enough. MEASURED: an insert at 84 % of the slots executes 1,680
     //    instructions on average, instead of 2,910 with the search alone (any machine: counted by
     //    callgrind, 60,000 items at 1e-4, with an earlier version of the code).
-    if table.relocate_one(class) {
-        return Ok(());
-    }
+    if table.relocate_one(class) { Ok(()) } else { search_for_room(table, class) }
+}
+
+/// As [`make_room`], by a search. A function of its own, for its stack is large.
+#[cold]
+#[inline(never)]
+fn search_for_room(table: &Table, class: Class) -> Result<(), InsertError> {
     let mut search = Search::new();
     loop {
         // 2. Neither a search nor a split helps if all slots of both buckets hold this class: a
@@ -177,7 +181,7 @@ fn make_room(table: &Table, class: Class) -> Result<(), InsertError> {
         };
         // 4. Execute it from its far end. `all` stops at the first step that is no longer possible;
         // then search again.
-        if steps.all(|step| table.lock_stripe(step.class()).relocate()) {
+        if steps.all(|step| table.lock_stripe(&step.class()).relocate()) {
             return Ok(());
         }
     }
@@ -187,5 +191,5 @@ fn make_room(table: &Table, class: Class) -> Result<(), InsertError> {
 fn is_full_of(table: &Table, class: Class) -> bool {
     // At first a cheap check, which mostly fails.
     table.peek(class.buckets[0], class.fingerprint).contains(class)
-        && table.lock_stripe(class).is_full_of_class()
+        && table.lock_stripe(&class).is_full_of_class()
 }

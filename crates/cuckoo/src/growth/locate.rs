@@ -7,6 +7,7 @@ use core::hint::select_unpredictable;
 
 use crate::growth::layout::low;
 use crate::growth::pointer::Pointer;
+use crate::place::Class;
 
 /// Where the buckets of one fingerprint are: what does not depend on the position.
 #[derive(Clone, Copy)]
@@ -25,11 +26,29 @@ pub(crate) struct Locator {
 }
 
 /// Where a bucket is.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Location {
     pub(crate) place: u64,
     /// Whether the bucket is split at the level of the pointer.
     pub(crate) is_ahead: bool,
+}
+
+/// A class, and where its buckets are for one value of the pointer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placed {
+    pub(crate) class: Class,
+    pub(crate) pointer: Pointer,
+    pub(crate) locations: [Location; 2],
+}
+
+impl Placed {
+    /// For a class in a table with this first number of buckets.
+    #[inline(always)]
+    pub(crate) fn new(class: Class, pointer: Pointer, buckets: u64) -> Self {
+        let locator = Locator::new(pointer, class.fingerprint, buckets);
+        let [one, other] = class.buckets;
+        Self { class, pointer, locations: [locator.at(one), locator.at(other)] }
+    }
 }
 
 impl Locator {

@@ -5,6 +5,7 @@ use tamis_sync::{BATCH, BatchWork, Counter, Kernel, Wide};
 use crate::error::InsertError;
 use crate::growth::batch::{BatchRead, Located};
 use crate::growth::insert::{insert, insert_once};
+use crate::growth::locate::Placed;
 use crate::growth::table::Table;
 use crate::place::Class;
 
@@ -41,24 +42,24 @@ impl Counted<'_> {
     }
 
     #[inline(always)]
-    fn insert_class(self, class: Class) -> Result<(), InsertError> {
-        insert(self.table, class)?;
-        self.added(class);
+    fn insert_placed(self, placed: &Placed) -> Result<(), InsertError> {
+        insert(self.table, placed)?;
+        self.added(placed.class);
         Ok(())
     }
 
     #[inline(always)]
-    fn insert_class_once(self, class: Class) -> Result<bool, InsertError> {
-        let new = insert_once(self.table, class)?;
+    fn insert_placed_once(self, placed: &Placed) -> Result<bool, InsertError> {
+        let new = insert_once(self.table, placed)?;
         if new {
-            self.added(class);
+            self.added(placed.class);
         }
         Ok(new)
     }
 
     #[inline(always)]
-    fn remove_class(self, class: Class) -> bool {
-        let removed = self.table.lock_stripe(class).remove();
+    fn remove_placed(self, placed: &Placed) -> bool {
+        let removed = self.table.lock_stripe_of(placed).remove();
         if removed {
             self.len.subtract(1);
         }
@@ -70,10 +71,11 @@ impl Counted<'_> {
         for (position, contents) in from.buckets(1) {
             for whole in contents.fingerprints() {
                 let class = Class::of(whole, position, from.plan.buckets);
+                let placed = self.table.placed(class, self.table.pointer());
                 if once {
-                    self.insert_class_once(class)?;
+                    self.insert_placed_once(&placed)?;
                 } else {
-                    self.insert_class(class)?;
+                    self.insert_placed(&placed)?;
                 }
             }
         }
@@ -87,10 +89,10 @@ impl Counted<'_> {
     }
 }
 
-/// Operations of a hash, each by a function of its class. They are compiled for each SIMD level,
-/// since newer processors shift by a number in fewer instructions.
+/// Operations of a hash, each by a function of its class and of where its buckets are. They are
+/// compiled for each SIMD level, since newer processors shift by a number in fewer instructions.
 macro_rules! operations {
-    ($($name:ident -> $answer:ty, |$filter:ident, $class:ident| $run:expr;)*) => {
+    ($($name:ident -> $answer:ty, |$filter:ident, $placed:ident| $run:expr;)*) => {
         impl Counted<'_> {$(
             pub(crate) fn $name(self, hash: u64) -> $answer {
                 struct Operation<'f>(Counted<'f>, u64);
@@ -101,7 +103,10 @@ macro_rules! operations {
                     #[inline(always)]
                     fn run(self) -> $answer {
                         let Self($filter, hash) = self;
-                        let $class = $filter.table.class(hash);
+                        let table = $filter.table;
+                        let $placed = &table.placed(table.class(hash), table.pointer());
+                        // Before the lock, behind which no load begins early.
+                        table.prefetch($placed);
                         $run
                     }
                 }
@@ -113,15 +118,16 @@ macro_rules! operations {
 }
 
 operations! {
-    insert -> Result<(), InsertError>, |filter, class| filter.insert_class(class);
-    insert_once -> Result<bool, InsertError>, |filter, class| filter.insert_class_once(class);
-    remove -> bool, |filter, class| filter.remove_class(class);
+    insert -> Result<(), InsertError>, |filter, placed| filter.insert_placed(placed);
+    insert_once -> Result<bool, InsertError>, |filter, placed| filter.insert_placed_once(placed);
+    remove -> bool, |filter, placed| filter.remove_placed(placed);
 }
 
-/// The operations that change the filter, each by a function of a class.
+/// The operations that change the filter, each by a function of a class and of where its buckets
+/// are.
 macro_rules! batches {
     ($($name:ident($one:ident) -> $answer:ty = $idle:expr,
-        |$filter:ident, $class:ident| $run:expr;)*) => {$(
+        |$filter:ident, $placed:ident| $run:expr;)*) => {$(
         pub(crate) struct $name<'f>(pub(crate) Counted<'f>);
 
         impl BatchWork for $name<'_> {
@@ -140,8 +146,7 @@ macro_rules! batches {
 
             #[inline]
             fn prefetch(&self, hash: u64) {
-                let table = self.0.table;
-                table.prefetch(table.class(hash), table.pointer());
+                self.0.table.prefetch_hash(hash);
             }
 
             #[inline]
@@ -156,11 +161,25 @@ macro_rules! batches {
 
             #[inline]
             fn begin(&mut self, this: &Located, next: &Located, answers: &mut [$answer; BATCH]) {
-                self.0.table.prefetch_batch(next);
-                for item in 0..BATCH {
-                    let ($filter, $class) = (self.0, this.classes.class(item));
-                    answers[item] = $run;
+                struct All<'a>(Counted<'a>, &'a Located, &'a mut [$answer; BATCH]);
+
+                impl Kernel for All<'_> {
+                    type Output = ();
+
+                    #[inline(always)]
+                    fn run(self) {
+                        let Self($filter, batch, answers) = self;
+                        let table = $filter.table;
+                        for (item, answer) in answers.iter_mut().enumerate() {
+                            // By the present pointer: it moves while a batch is inserted.
+                            let $placed = &table.placed(batch.classes.class(item), table.pointer());
+                            *answer = $run;
+                        }
+                    }
                 }
+
+                self.0.table.prefetch_batch(next);
+                self.0.table.simd.run(All(self.0, this, answers));
             }
         }
     )*};
@@ -168,11 +187,11 @@ macro_rules! batches {
 
 batches! {
     Insert(insert) -> Result<(), InsertError> = Ok(()),
-        |filter, class| filter.insert_class(class);
+        |filter, placed| filter.insert_placed(placed);
     InsertOnce(insert_once) -> Result<bool, InsertError> = Ok(false),
-        |filter, class| filter.insert_class_once(class);
+        |filter, placed| filter.insert_placed_once(placed);
     Remove(remove) -> bool = false,
-        |filter, class| filter.remove_class(class);
+        |filter, placed| filter.remove_placed(placed);
 }
 
 /// Queries, in two steps: `begin` reads the buckets, `end` compares the fingerprints in vectors.
@@ -201,7 +220,7 @@ impl BatchWork for Contains<'_> {
 
     #[inline]
     fn prefetch(&self, hash: u64) {
-        self.table.prefetch(self.table.class(hash), self.table.pointer());
+        self.table.prefetch_hash(hash);
     }
 
     #[inline]

@@ -7,7 +7,7 @@ use tamis_sync::{Ordering, Wide};
 
 use crate::growth::form::{Form, Forms};
 use crate::growth::layout::{Contents, low};
-use crate::growth::locate::{Location, Locator};
+use crate::growth::locate::{Location, Locator, Placed};
 use crate::growth::pointer::Pointer;
 use crate::growth::table::Table;
 use crate::growth::words::{Memory, Words, with_memory};
@@ -51,7 +51,7 @@ impl Table {
     /// Returns whether there is a copy of the class of this hash.
     #[inline(always)]
     pub(crate) fn contains_hash(&self, hash: u64, wide: Option<Wide>) -> bool {
-        match self.try_at_rest(self.class(hash), wide) {
+        match self.try_at_rest(&self.placed(self.class(hash), self.pointer()), wide) {
             Some(found) => found,
             // Pass the hash: a class would take registers during the attempt.
             None => self.contains_contended_hash(hash),
@@ -64,29 +64,34 @@ impl Table {
     }
 
     /// Returns whether there is a copy of the class.
+    pub(crate) fn contains_class(&self, class: Class) -> bool {
+        self.contains(&self.placed(class, self.pointer()))
+    }
+
+    /// As [`contains_class`](Self::contains_class).
     #[inline(always)]
-    pub(crate) fn contains(&self, class: Class) -> bool {
-        self.try_at_rest(class, None).unwrap_or_else(|| self.contains_contended(class))
+    pub(crate) fn contains(&self, placed: &Placed) -> bool {
+        match self.try_at_rest(placed, None) {
+            Some(found) => found,
+            None => self.contains_contended(placed.class),
+        }
     }
 
     /// Returns whether there is a copy of the class, or `None` if a bucket is not at rest, or if
-    /// the pointer or the version has changed. This is the first attempt of a query: few
-    /// instructions, and branches that are almost never taken.
+    /// the version has changed, or the pointer since the class was placed. This is the first
+    /// attempt of a query: few instructions, and branches that are almost never taken.
     #[inline(always)]
-    fn try_at_rest(&self, class: Class, wide: Option<Wide>) -> Option<bool> {
-        // 1. Load the version, then the pointer.
-        let version = self.version_of(class.key());
+    fn try_at_rest(&self, placed: &Placed, wide: Option<Wide>) -> Option<bool> {
+        // 1. Load the version. The pointer was loaded before.
+        let version = self.version_of(placed.class.key());
         // ORDERING: Acquire pairs with the Release of `advance_version` (claim 1).
         let before = version.load(Ordering::Acquire);
-        let pointer = self.pointer();
         // 2. Read both buckets.
-        let found = with_memory!(&self.words, memory => {
-            self.find_in(memory, pointer, class, wide)
-        })?;
+        let found = with_memory!(&self.words, memory => self.find_in(memory, placed, wide))?;
         // 3. Load the pointer and the version again.
         // ORDERING: Relaxed, both: the Acquire loads of the buckets keep them behind (claims 1,
         // 5).
-        if self.pointer.load(Ordering::Relaxed) != pointer.bits() {
+        if self.pointer.load(Ordering::Relaxed) != placed.pointer.bits() {
             return None;
         }
         (version.load(Ordering::Relaxed) == before).then_some(found)
@@ -95,16 +100,10 @@ impl Table {
     /// Returns whether a bucket of the class has a copy, or `None` if one is not at rest at the
     /// level that the pointer says.
     #[inline(always)]
-    fn find_in<M: Memory>(
-        &self,
-        memory: &M,
-        pointer: Pointer,
-        class: Class,
-        wide: Option<Wide>,
-    ) -> Option<bool> {
-        let whole = class.fingerprint;
-        let [one, other] = self.read_both(memory, pointer, class);
-        let forms = self.forms(pointer.level);
+    fn find_in<M: Memory>(&self, memory: &M, placed: &Placed, wide: Option<Wide>) -> Option<bool> {
+        let whole = placed.class.fingerprint;
+        let [one, other] = self.read_both(memory, placed);
+        let forms = self.forms(placed.pointer.level);
         if let Some(wide) = wide.filter(|_| M::PAIRED && forms.has_lanes()) {
             let of = |read: Read| (read.value, whole >> read.level, read.is_ahead);
             return forms.find_wide(wide, [of(one), of(other)]);
@@ -135,18 +134,17 @@ impl Table {
         if now.level != pointer.level || changed & !found { None } else { Some(found) }
     }
 
+    /// Returns a class with where its buckets are.
+    #[inline(always)]
+    pub(crate) fn placed(&self, class: Class, pointer: Pointer) -> Placed {
+        Placed::new(class, pointer, self.plan.buckets)
+    }
+
     /// Reads both buckets of a class.
     #[inline(always)]
-    pub(crate) fn read_both<M: Memory>(
-        &self,
-        memory: &M,
-        pointer: Pointer,
-        class: Class,
-    ) -> [Read; 2] {
-        // Compute both places before the loads: the compiler moves nothing across these.
-        let locator = Locator::new(pointer, class.fingerprint, self.plan.buckets);
-        let ([one, other], forms) = (class.buckets, self.forms(pointer.level));
-        let (one, other) = (locator.at(one), locator.at(other));
+    pub(crate) fn read_both<M: Memory>(&self, memory: &M, placed: &Placed) -> [Read; 2] {
+        let &Placed { pointer, locations: [one, other], .. } = placed;
+        let forms = self.forms(pointer.level);
         let one = Self::read_from(memory, pointer, one, forms);
         [one, Self::read_from(memory, pointer, other, forms)]
     }
@@ -165,7 +163,7 @@ impl Table {
     }
 
     #[inline(always)]
-    fn read_from<M: Memory>(
+    pub(crate) fn read_from<M: Memory>(
         memory: &M,
         pointer: Pointer,
         Location { place, is_ahead }: Location,

@@ -9,7 +9,7 @@ use tamis_sync::thread::{Arc, spawn};
 
 use crate::error::InsertError;
 use crate::growth::classifier::Classifier;
-use crate::growth::insert::{insert, insert_once};
+use crate::growth::insert;
 use crate::growth::plan::Plan;
 use crate::growth::table::{Resolved, Table};
 use crate::place::Class;
@@ -35,6 +35,14 @@ fn class(number: u64) -> Class {
 type Query = fn(&Table, Class) -> bool;
 type Claim = fn(&Table, Class) -> Result<bool, InsertError>;
 
+fn insert(table: &Table, class: Class) -> Result<(), InsertError> {
+    insert::insert(table, &table.placed(class, table.pointer()))
+}
+
+fn insert_once(table: &Table, class: Class) -> Result<bool, InsertError> {
+    insert::insert_once(table, &table.placed(class, table.pointer()))
+}
+
 fn growth_beside_readers(query: Query, claim: Claim) {
     let table = Arc::new(Table::with_sizes(PLAN, 2, 2).unwrap());
     for number in 0..RESIDENTS {
@@ -58,7 +66,7 @@ fn growth_beside_readers(query: Query, claim: Claim) {
                     Err(InsertError::Full | InsertError::Stalled) => continue,
                     Err(error) => panic!("{error}"),
                 }
-                let removed = churner.lock_stripe(class(number)).remove();
+                let removed = churner.lock_stripe(&class(number)).remove();
                 assert!(removed, "an inserted item was not removed");
             }
         }),
@@ -77,11 +85,11 @@ fn growth_beside_readers(query: Query, claim: Claim) {
         let winners: u32 = won.iter().map(|won| won[at]).sum();
         // Nobody won if there was no room.
         assert!(winners <= 1, "{COPIES}");
-        assert_eq!(table.lock_stripe(class(number)).count(), winners, "{COPIES}");
+        assert_eq!(table.lock_stripe(&class(number)).count(), winners, "{COPIES}");
         expected += u64::from(winners);
     }
     for number in 0..RESIDENTS {
-        assert_eq!(table.lock_stripe(class(number)).count(), 1, "{COPIES}");
+        assert_eq!(table.lock_stripe(&class(number)).count(), 1, "{COPIES}");
     }
     let all: usize = table.buckets(1).map(|(_, bucket)| bucket.fingerprints().count()).sum();
     assert_eq!(all as u64, expected, "{COPIES}");
@@ -89,7 +97,7 @@ fn growth_beside_readers(query: Query, claim: Claim) {
 
 #[test]
 fn nothing_is_missed_while_a_table_grows() {
-    check(6000, || growth_beside_readers(Table::contains, insert_once));
+    check(6000, || growth_beside_readers(Table::contains_class, insert_once));
 }
 
 /// Reads both buckets once, whatever happens meanwhile.
@@ -112,10 +120,10 @@ fn mutant_a_reader_that_does_not_read_again() {
 #[test]
 fn mutant_a_claim_that_checks_without_the_lock() {
     const RACY: Claim = |table, class| {
-        if table.contains(class) {
+        if table.contains_class(class) {
             return Ok(false);
         }
         insert(table, class).map(|()| true)
     };
-    must_fail(COPIES, 2000, || growth_beside_readers(Table::contains, RACY));
+    must_fail(COPIES, 2000, || growth_beside_readers(Table::contains_class, RACY));
 }

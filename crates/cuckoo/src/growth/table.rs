@@ -13,7 +13,7 @@ use crate::bucket::Shape;
 use crate::growth::classifier::Classifier;
 use crate::growth::form::{Forms, forms};
 use crate::growth::layout::{Contents, FROZEN, bucket_at, in_place, low, place, tag, tag_of_level};
-use crate::growth::locate::Locator;
+use crate::growth::locate::Placed;
 use crate::growth::plan::{Plan, SPLITTERS};
 use crate::growth::pointer::{LEVEL_BITS, Pointer};
 use crate::growth::words::Words;
@@ -195,13 +195,16 @@ impl Table {
         self.locks.word(number as usize).unlock(0, Ordering::Release);
     }
 
+    /// Prefetches the buckets of the class of a hash.
+    #[inline]
+    pub(crate) fn prefetch_hash(&self, hash: u64) {
+        self.prefetch(&self.placed(self.class(hash), self.pointer()));
+    }
+
     /// Prefetches the buckets of a class.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, class: Class, pointer: Pointer) {
-        let locator = Locator::new(pointer, class.fingerprint, self.plan.buckets);
-        for position in class.buckets {
-            self.words.prefetch(locator.at(position).place);
-        }
+    pub(crate) fn prefetch(&self, placed: &Placed) {
+        placed.locations.iter().for_each(|location| self.words.prefetch(location.place));
     }
 
     /// Returns the contents of the bucket of a class at a position, or `None` if the pointer is

@@ -265,7 +265,7 @@ fn copies_are_normal_even_of_buckets_that_are_being_split() {
             let copy = Table::of_lines(plan, pointer, lines).unwrap();
             for number in 0..2 * items {
                 let class = class(&plan, number);
-                assert_eq!(copy.contains(class), table.contains(class));
+                assert_eq!(copy.contains_class(class), table.contains_class(class));
             }
         }
     }
@@ -315,17 +315,19 @@ fn a_stopped_splitter_holds_up_the_next_level_only_and_with_an_error() {
             thread::scope(|scope| {
                 scope.spawn(|| {
                     for class in numbers(parity) {
-                        assert!(table.lock_stripe(class).remove());
-                        assert!(table.lock_stripe(class).add(), "the slot is free");
+                        assert!(table.lock_stripe(&class).remove());
+                        assert!(table.lock_stripe(&class).add(), "the slot is free");
                     }
                 });
-                scope.spawn(|| assert!(numbers(1 - parity).all(|class| table.contains(class))));
+                scope.spawn(|| {
+                    assert!(numbers(1 - parity).all(|class| table.contains_class(class)));
+                });
             });
         }
         assert_eq!(table.grow(), Err(GrowError::Stalled));
         table.unlock(lock);
         (items..2 * items).for_each(|number| counted.insert(hash(number)).unwrap());
-        assert!((0..2 * items).all(|number| table.contains(class(&plan, number))));
+        assert!((0..2 * items).all(|number| table.contains_class(class(&plan, number))));
     }
 }
 
@@ -335,19 +337,19 @@ fn a_stopped_writer_holds_up_its_stripe_and_the_next_level() {
     let plan = Plan::with_buckets(1000, 100_000, 1e-3, false).unwrap();
     let (table, _) = grown(plan, 3000);
     let stopped = class(&plan, 17);
-    let guard = table.lock_stripe(stopped);
-    assert!(table.contains(stopped));
+    let guard = table.lock_stripe(&stopped);
+    assert!(table.contains_class(stopped));
     let level = table.pointer().level;
     while table.pointer().level == level {
         assert_eq!(table.split_portion(), Progress::Split);
     }
     assert_eq!(table.grow(), Err(GrowError::Stalled));
-    assert!((0..3000).all(|number| table.contains(class(&plan, number))));
+    assert!((0..3000).all(|number| table.contains_class(class(&plan, number))));
     // What the holder adds now is in the right bucket, although its level has ended.
     assert!(guard.add() && guard.count() >= 2);
     drop(guard);
     assert_eq!(table.grow(), Ok(()));
-    assert!(table.lock_stripe(stopped).count() >= 2);
+    assert!(table.lock_stripe(&stopped).count() >= 2);
 }
 
 /// Figures read buckets while the table grows: by two levels between the first bucket and the last
@@ -366,7 +368,7 @@ fn buckets_are_read_at_their_levels_although_the_table_grows() {
         for (position, contents) in first.into_iter().chain(buckets) {
             for whole in contents.fingerprints() {
                 assert!(plan.may_hold(0, whole), "{whole:x} at level {}", contents.level);
-                assert!(table.contains(Class::of(whole, position, plan.buckets)));
+                assert!(table.contains_class(Class::of(whole, position, plan.buckets)));
                 read += 1;
             }
         }
@@ -387,7 +389,7 @@ fn a_relocation_of_what_no_item_has_changes_nothing() {
             for shift in plan.width..64 {
                 let slot = table.peek(position, 0).fingerprints().next().unwrap_or(1);
                 for whole in [slot | 1 << shift, 1 << shift, u64::MAX >> (63 - shift), 1, 0] {
-                    assert!(!table.lock_stripe(class_of(whole, position)).relocate());
+                    assert!(!table.lock_stripe(&class_of(whole, position)).relocate());
                 }
             }
             // The other position of another fingerprint.
@@ -395,7 +397,7 @@ fn a_relocation_of_what_no_item_has_changes_nothing() {
                 let [from, to] = class_of(whole, position).buckets;
                 let to = (to + 2) % plan.buckets;
                 let wrong = Class { fingerprint: whole, buckets: [from, to] };
-                assert!(!table.lock_stripe(wrong).relocate());
+                assert!(!table.lock_stripe(&wrong).relocate());
             }
         }
         assert!(values() == before);
@@ -422,7 +424,7 @@ fn a_table_of_its_last_size_can_be_cleared() {
             for number in 0..4000 {
                 Counted { table: &table, len: &len }.insert(hash(number)).unwrap();
             }
-            assert!((0..4000).all(|number| table.contains(class(&plan, number))));
+            assert!((0..4000).all(|number| table.contains_class(class(&plan, number))));
             table.clear();
             assert_eq!(table.pointer(), Pointer { level: 0, next: 0 });
             let empty = in_place(tag_of_level(0), plan.shape(0));

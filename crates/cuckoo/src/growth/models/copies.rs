@@ -19,7 +19,7 @@ fn an_item_is_once_in_a_copy(item: Class, copy: Copy, swapped: bool) {
     let copy = move |table: &Table| assert_eq!(copy(table, item), 1, "{NOT_ONCE}");
     let relocate = move |table: &Table| {
         split(table);
-        assert!(table.lock_stripe(item).relocate(), "no copy to relocate, or no empty slot");
+        assert!(table.lock_stripe(&item).relocate(), "no copy to relocate, or no empty slot");
         split(table);
     };
     in_order(swapped, table_with(PLAN, &[item]), copy, relocate);
@@ -46,7 +46,7 @@ fn model_an_item_is_once_in_a_copy() {
 /// Counts the class in the buckets that the pointer shows, with the stripe or not, and looks at
 /// tags or not.
 fn copy_by(table: &Table, class: Class, locks: bool, looks: bool) -> u32 {
-    let _guard = locks.then(|| table.lock_stripe(class));
+    let _guard = locks.then(|| table.lock_stripe(&class));
     let (pointer, plan, mut count) = (table.pointer(), &table.plan, 0);
     // ORDERING: Acquire, as in `normal`.
     let load = |place| table.words.load(place, Ordering::Acquire);

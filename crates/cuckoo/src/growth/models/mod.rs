@@ -19,6 +19,7 @@ use tamis_sync::thread::{Arc, spawn};
 
 use crate::growth::guard::StripeGuard;
 use crate::growth::layout::{FROZEN, UNBORN, halves, low, place, tag, tag_of_level, with_tag};
+use crate::growth::locate::Placed;
 use crate::growth::plan::Plan;
 use crate::growth::pointer::Pointer;
 use crate::growth::split::Progress;
@@ -71,8 +72,14 @@ fn mirrored(class: Class) -> Class {
     Class { buckets: [other, one], ..class }
 }
 
+/// Returns the class, with where its buckets are now.
+fn placed(table: &Table, class: Class) -> Placed {
+    table.placed(class, table.pointer())
+}
+
+/// Adds as an insert does, which loads the pointer before the lock and under it.
 fn add(table: &Table, class: Class) {
-    assert!(table.lock_stripe(class).add(), "no empty slot");
+    assert!(table.lock_stripe_of(&placed(table, class)).add(), "no empty slot");
 }
 
 /// Returns a table with one copy of each class, in its first bucket.
@@ -94,14 +101,14 @@ fn add_at(table: &Table, class: Class) {
 
 /// Counts the copies of a class. Exact only while no thread writes.
 fn copies(table: &Table, class: Class) -> u32 {
-    table.lock_stripe(class).count()
+    table.lock_stripe(&class).count()
 }
 
 type Query = fn(&Table, Class) -> bool;
 type Action = fn(&Table);
 
 fn contains(table: &Table, class: Class) -> bool {
-    table.contains(class)
+    table.contains_class(class)
 }
 
 /// A query whose first attempt has failed: the following ones also read buckets that are being

@@ -64,7 +64,7 @@ fn model_an_add_holds_up_the_next_level() {
 
 /// Adds by a pointer that was loaded under the lock.
 fn add_by_steps(table: &Table, class: Class) {
-    let guard = table.lock_stripe(class);
+    let guard = table.lock_stripe(&class);
     let pointer = table.pointer();
     add_by(table, &guard, class, pointer);
 }
@@ -106,11 +106,43 @@ fn mutant_a_sweep_that_omits_a_stripe() {
 fn mutant_an_adder_that_loads_the_pointer_before_the_stripe() {
     const EARLY: Add = |table, class| {
         let pointer = table.pointer();
-        let guard = table.lock_stripe(class);
+        let guard = table.lock_stripe(&class);
         add_by(table, &guard, class, pointer);
     };
     must_break(MISSED, Some(1), |swapped| {
         an_add_holds_up_the_next_level(EARLY, sweep, false, swapped);
+    });
+}
+
+// An add computes the places of its buckets before the lock, and uses them if the pointer is still
+// the same under the lock. Two levels later both buckets have the same tags.
+
+fn an_add_uses_places_of_the_present_pointer(add: Add, swapped: bool) {
+    // In the upper child of each split.
+    let item = class(KINDS[3], 0);
+    // One level in one portion, the sweep, and the next level in two.
+    let grow = |table: &Table| (0..4).for_each(|_| split(table));
+    let table = Table::with_sizes(PLAN, 1, PLAN.buckets).unwrap();
+    let table = in_order(swapped, table, move |table| add(table, item), grow);
+    assert!(contains(&table, item), "{MISSED}");
+}
+
+#[test]
+fn model_an_add_uses_places_of_the_present_pointer() {
+    check_both([420, 11_000], Some(2), |swapped| {
+        an_add_uses_places_of_the_present_pointer(add, swapped);
+    });
+}
+
+#[test]
+fn mutant_places_of_an_old_pointer() {
+    const OLD: Add = |table, class| {
+        let old = placed(table, class);
+        let placed = Placed { pointer: table.pointer(), ..old };
+        assert!(table.lock_stripe_of(&placed).add(), "no empty slot");
+    };
+    must_break(MISSED, Some(2), |swapped| {
+        an_add_uses_places_of_the_present_pointer(OLD, swapped);
     });
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::error::InsertError;
-use crate::growth::insert::insert_once;
+use crate::growth::insert;
 
 /// Items of the upper and of the lower child, in the first or in the second bucket of their class.
 fn items() -> [Class; 4] {
@@ -14,7 +14,7 @@ fn items() -> [Class; 4] {
 
 fn a_relocation_during_a_split(item: Class, swapped: bool) {
     let relocate = move |table: &Table| {
-        assert!(table.lock_stripe(item).relocate(), "no copy to relocate, or no empty slot");
+        assert!(table.lock_stripe(&item).relocate(), "no copy to relocate, or no empty slot");
     };
     let table = in_order(swapped, table_with(PLAN, &[item]), relocate, split);
     assert!(contains(&table, item), "{MISSED}");
@@ -34,7 +34,7 @@ fn model_a_relocation_during_a_split() {
 fn an_item_is_found_during_both(item: Class, splits: [usize; 3], query: Query) {
     let relocate = move |table: &Table| {
         (0..splits[1]).for_each(|_| split(table));
-        assert!(table.lock_stripe(item).relocate(), "no copy to relocate, or no empty slot");
+        assert!(table.lock_stripe(&item).relocate(), "no copy to relocate, or no empty slot");
         (0..splits[2]).for_each(|_| split(table));
     };
     let query = move |table: &Table| assert!(query(table, mirrored(item)), "{MISSED}");
@@ -84,7 +84,7 @@ fn model_an_item_is_found_by_a_third_thread() {
             spawn(move || split(&other)),
             spawn(move || assert!(contains(&reader, mirrored(item)), "{MISSED}")),
         ];
-        assert!(table.lock_stripe(item).relocate(), "no copy to relocate, or no empty slot");
+        assert!(table.lock_stripe(&item).relocate(), "no copy to relocate, or no empty slot");
         threads.into_iter().for_each(|thread| thread.join().unwrap());
         assert_eq!(copies(&table, item), 1, "{COPIES}");
     });
@@ -95,7 +95,7 @@ fn model_an_item_is_found_by_a_third_thread() {
 type Remove = fn(&Table, Class) -> bool;
 
 fn remove(table: &Table, class: Class) -> bool {
-    table.lock_stripe(class).remove()
+    table.lock_stripe(&class).remove()
 }
 
 fn a_removal_during_a_split(item: Class, remove: Remove, swapped: bool) {
@@ -116,7 +116,7 @@ fn model_a_removal_during_a_split() {
 
 /// Looks at what the pointer says only, and not at the tag.
 fn remove_by_the_pointer(table: &Table, class: Class) -> bool {
-    let guard = table.lock_stripe(class);
+    let guard = table.lock_stripe(&class);
     contains_without_tags(table, class) && guard.remove()
 }
 
@@ -216,6 +216,10 @@ fn exactly_one_is_new(claim: Claim, item: Class, splits: [usize; 3]) {
     assert_eq!(copies(&table, item), 1, "{NOT_ONE}");
 }
 
+fn insert_once(table: &Table, class: Class) -> Result<bool, InsertError> {
+    insert::insert_once(table, &placed(table, class))
+}
+
 #[test]
 fn model_exactly_one_is_new_during_a_split() {
     for item in [items()[0], items()[1]] {
@@ -228,7 +232,7 @@ fn model_exactly_one_is_new_during_a_split() {
 
 /// Looks into the parent only, or into the child only if the pointer says so.
 fn claim_by_the_pointer(table: &Table, class: Class) -> Result<bool, InsertError> {
-    let guard = table.lock_stripe(class);
+    let guard = table.lock_stripe(&class);
     if contains_without_tags(table, class) {
         return Ok(false);
     }
@@ -247,7 +251,7 @@ fn mutant_a_claim_that_looks_into_one_of_parent_and_child() {
 #[test]
 fn mutant_a_relaxed_load_under_the_lock() {
     const RELAXED: Query = |table, class| {
-        let _guard = table.lock_stripe(class);
+        let _guard = table.lock_stripe(&class);
         let reading = Reading { bucket: Ordering::Relaxed, ..READING };
         let pointer = table.pointer();
         class
