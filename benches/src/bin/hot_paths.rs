@@ -127,6 +127,7 @@ paths! {
         each(absent(number), |item| (filter.insert(item), filter.remove(item)));
     };
     "growing once cuckoo insert" => |number| { let filter = growing!(OnceCuckooFilter); each(absent(number), |item| filter.insert(item)); };
+    "growing once cuckoo insert known" => |number| { let filter = growing!(OnceCuckooFilter); each(known(number), |item| filter.insert(item)); };
     "growing cuckoo contains_many_with" => |number| {
         let (filter, items) = (growing!(CuckooFilter), array(known(MAX)));
         filter.contains_many_with(&items[..number as usize], |_, hit| ignore(hit));

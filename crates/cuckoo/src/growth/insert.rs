@@ -6,8 +6,7 @@ use tamis_sync::{Counter, Kernel};
 use crate::error::InsertError;
 use crate::growth::guard::Added;
 use crate::growth::layout::{Contents, low};
-use crate::growth::locate::{Locator, Placed};
-use crate::growth::query::Read;
+use crate::growth::locate::Placed;
 use crate::growth::split::{GrowError, Progress};
 use crate::growth::table::Table;
 use crate::growth::words::{Memory, Words, with_memory};
@@ -78,19 +77,14 @@ impl Table {
     /// a search returns.
     #[inline(always)]
     fn find_step<M: Memory>(&self, memory: &M, class: Class) -> Option<Placed> {
-        let pointer = self.pointer();
-        let placed = self.placed(class, pointer);
-        let reads = self.read_both(memory, &placed);
-        for (which, Read { value, level, form, .. }) in reads.into_iter().enumerate() {
-            let (position, from) = (class.buckets[which], placed.locations[which]);
-            let low = low(class.fingerprint, level);
-            for held in form.shape.fingerprints_of(value) {
-                let class = Class::of(held << level | low, position, self.plan.buckets);
-                let to = Locator::new(pointer, class.fingerprint, self.plan.buckets);
-                let to = to.at(class.buckets[1]);
-                let read = Self::read_from(memory, pointer, to, self.forms(pointer.level));
-                if read.is_at_rest::<M>() & (read.first_empty::<M>() < M::BITS) {
-                    return Some(Placed { class, pointer, locations: [from, to] });
+        let placed = self.placed(class, self.pointer());
+        for (which, read) in self.read_both(memory, &placed).into_iter().enumerate() {
+            let low = low(class.fingerprint, read.level);
+            for held in read.form.shape.fingerprints_of(read.value) {
+                let step = placed.of_slot(which, held << read.level | low, self.plan.buckets);
+                let to = self.read_second(memory, &step);
+                if to.is_at_rest::<M>() & (to.first_empty::<M>() < M::BITS) {
+                    return Some(step);
                 }
             }
         }
@@ -158,7 +152,7 @@ fn make_room(table: &Table, class: Class) -> Result<(), InsertError> {
     if table.relocate_one(class) { Ok(()) } else { search_for_room(table, class) }
 }
 
-/// As [`make_room`], by a search. A function of its own, for its stack is large.
+/// As [`make_room`], by a search. A function of its own, since its stack frame is large.
 #[cold]
 #[inline(never)]
 fn search_for_room(table: &Table, class: Class) -> Result<(), InsertError> {

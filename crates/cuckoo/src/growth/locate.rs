@@ -26,7 +26,7 @@ pub(crate) struct Locator {
 }
 
 /// Where a bucket is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Location {
     pub(crate) place: u64,
     /// Whether the bucket is split at the level of the pointer.
@@ -34,7 +34,7 @@ pub(crate) struct Location {
 }
 
 /// A class, and where its buckets are for one value of the pointer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Placed {
     pub(crate) class: Class,
     pub(crate) pointer: Pointer,
@@ -48,6 +48,18 @@ impl Placed {
         let locator = Locator::new(pointer, class.fingerprint, buckets);
         let [one, other] = class.buckets;
         Self { class, pointer, locations: [locator.at(one), locator.at(other)] }
+    }
+
+    /// For a fingerprint in a slot of one of these two buckets, read at the level that the pointer
+    /// says: its class begins with that bucket.
+    ///
+    /// The bits below that level are those of this class. The number of the bucket, and its place,
+    /// depend on no others.
+    #[inline(always)]
+    pub(crate) fn of_slot(&self, which: usize, whole: u64, buckets: u64) -> Self {
+        let class = Class::of(whole, self.class.buckets[which], buckets);
+        let other = Locator::new(self.pointer, whole, buckets).at(class.buckets[1]);
+        Self { class, locations: [self.locations[which], other], ..*self }
     }
 }
 
@@ -113,6 +125,33 @@ mod tests {
                             for locator in locators {
                                 let Location { place, is_ahead } = locator.at(position);
                                 assert_eq!((place, is_ahead), (at, number < next), "{pointer:?}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// For every bucket of small tables, every value of the pointer, and fingerprints that share
+    /// the bits that the bucket's level fixes.
+    #[test]
+    fn a_class_of_a_slot_is_placed_as_any_class() {
+        let buckets = 8;
+        for level in 0..3 {
+            for next in 0..=buckets << level {
+                let pointer = Pointer { level, next };
+                for whole in 0..1 << (level + 2) {
+                    for position in 0..buckets {
+                        let placed =
+                            Placed::new(Class::of(whole, position, buckets), pointer, buckets);
+                        for (which, position) in placed.class.buckets.into_iter().enumerate() {
+                            let fixed = pointer.level_of(position << level | low(whole, level));
+                            for rest in 0..8 {
+                                let other = rest << fixed | low(whole, fixed);
+                                let expected = Class::of(other, position, buckets);
+                                let expected = Placed::new(expected, pointer, buckets);
+                                assert_eq!(placed.of_slot(which, other, buckets), expected);
                             }
                         }
                     }

@@ -105,8 +105,6 @@ macro_rules! operations {
                         let Self($filter, hash) = self;
                         let table = $filter.table;
                         let $placed = &table.placed(table.class(hash), table.pointer());
-                        // Before the lock, behind which no load begins early.
-                        table.prefetch($placed);
                         $run
                     }
                 }
@@ -118,9 +116,16 @@ macro_rules! operations {
 }
 
 operations! {
-    insert -> Result<(), InsertError>, |filter, placed| filter.insert_placed(placed);
+    // Prefetch before the lock, behind which no load begins early.
+    insert -> Result<(), InsertError>, |filter, placed| {
+        filter.table.prefetch(placed);
+        filter.insert_placed(placed)
+    };
     insert_once -> Result<bool, InsertError>, |filter, placed| filter.insert_placed_once(placed);
-    remove -> bool, |filter, placed| filter.remove_placed(placed);
+    remove -> bool, |filter, placed| {
+        filter.table.prefetch(placed);
+        filter.remove_placed(placed)
+    };
 }
 
 /// The operations that change the filter, each by a function of a class and of where its buckets

@@ -149,21 +149,15 @@ impl Table {
         [one, Self::read_from(memory, pointer, other, forms)]
     }
 
-    /// Reads the bucket of a fingerprint at a position.
+    /// Reads the second bucket of a class.
     #[inline(always)]
-    pub(crate) fn read_at<M: Memory>(
-        &self,
-        memory: &M,
-        pointer: Pointer,
-        position: u64,
-        whole: u64,
-    ) -> Read {
-        let location = Locator::new(pointer, whole, self.plan.buckets).at(position);
-        Self::read_from(memory, pointer, location, self.forms(pointer.level))
+    pub(crate) fn read_second<M: Memory>(&self, memory: &M, placed: &Placed) -> Read {
+        let &Placed { pointer, locations: [_, other], .. } = placed;
+        Self::read_from(memory, pointer, other, self.forms(pointer.level))
     }
 
     #[inline(always)]
-    pub(crate) fn read_from<M: Memory>(
+    fn read_from<M: Memory>(
         memory: &M,
         pointer: Pointer,
         Location { place, is_ahead }: Location,
@@ -202,7 +196,8 @@ impl Table {
         position: u64,
         whole: u64,
     ) -> Option<Read> {
-        let read = self.read_at(memory, pointer, position, whole);
+        let location = Locator::new(pointer, whole, self.plan.buckets).at(position);
+        let read = Self::read_from(memory, pointer, location, self.forms(pointer.level));
         read.is_at_rest::<M>().then_some(read)
     }
 

@@ -66,7 +66,8 @@ fn growth_beside_readers(query: Query, claim: Claim) {
                     Err(InsertError::Full | InsertError::Stalled) => continue,
                     Err(error) => panic!("{error}"),
                 }
-                let removed = churner.lock_stripe(&class(number)).remove();
+                let placed = churner.placed(class(number), churner.pointer());
+                let removed = churner.lock_stripe_of(&placed).remove();
                 assert!(removed, "an inserted item was not removed");
             }
         }),

@@ -82,6 +82,12 @@ fn add(table: &Table, class: Class) {
     assert!(table.lock_stripe_of(&placed(table, class)).add(), "no empty slot");
 }
 
+/// Relocates a copy from the first bucket of a class to the second.
+fn relocate(table: &Table, class: Class) {
+    let moved = table.lock_stripe_of(&placed(table, class)).relocate();
+    assert!(moved, "no copy to relocate, or no empty slot");
+}
+
 /// Returns a table with one copy of each class, in its first bucket.
 fn table_with(plan: Plan, classes: &[Class]) -> Table {
     let table = table(plan);

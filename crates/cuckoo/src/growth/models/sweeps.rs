@@ -114,36 +114,58 @@ fn mutant_an_adder_that_loads_the_pointer_before_the_stripe() {
     });
 }
 
-// An add computes the places of its buckets before the lock, and uses them if the pointer is still
+// A writer computes the places of its buckets before the lock, and uses them if the pointer is still
 // the same under the lock. Two levels later both buckets have the same tags.
 
-fn an_add_uses_places_of_the_present_pointer(add: Add, swapped: bool) {
+/// A step under the lock, and the number of copies before and after it.
+type Step = (fn(&StripeGuard<'_>) -> bool, [u32; 2]);
+
+const STEPS_OF_WRITERS: [Step; 3] = [
+    (|guard| guard.add(), [0, 1]),
+    (|guard| guard.remove(), [1, 0]),
+    (|guard| guard.relocate(), [1, 1]),
+];
+
+fn places_are_those_of_the_present_pointer(
+    (step, [before, after]): Step,
+    place: fn(&Table, Class) -> Placed,
+    swapped: bool,
+) {
     // In the upper child of each split.
     let item = class(KINDS[3], 0);
+    let write = move |table: &Table| {
+        let placed = place(table, item);
+        assert!(step(&table.lock_stripe_of(&placed)), "{COPIES}: no copy, or no empty slot");
+    };
     // One level in one portion, the sweep, and the next level in two.
     let grow = |table: &Table| (0..4).for_each(|_| split(table));
     let table = Table::with_sizes(PLAN, 1, PLAN.buckets).unwrap();
-    let table = in_order(swapped, table, move |table| add(table, item), grow);
-    assert!(contains(&table, item), "{MISSED}");
+    (0..before).for_each(|_| add_at(&table, item));
+    let table = in_order(swapped, table, write, grow);
+    assert_eq!(copies(&table, item), after, "{COPIES}");
 }
 
 #[test]
-fn model_an_add_uses_places_of_the_present_pointer() {
-    check_both([420, 11_000], Some(2), |swapped| {
-        an_add_uses_places_of_the_present_pointer(add, swapped);
-    });
+fn model_places_are_those_of_the_present_pointer() {
+    for (step, least) in STEPS_OF_WRITERS.into_iter().zip([420, 7000, 7000]) {
+        check(least, Some(2), move || places_are_those_of_the_present_pointer(step, placed, false));
+    }
+    // Of the others, a million executions.
+    let [add, ..] = STEPS_OF_WRITERS;
+    check(11_000, Some(2), move || places_are_those_of_the_present_pointer(add, placed, true));
 }
 
 #[test]
-fn mutant_places_of_an_old_pointer() {
-    const OLD: Add = |table, class| {
+fn mutants_that_use_places_of_an_old_pointer() {
+    const OLD: fn(&Table, Class) -> Placed = |table, class| {
         let old = placed(table, class);
-        let placed = Placed { pointer: table.pointer(), ..old };
-        assert!(table.lock_stripe_of(&placed).add(), "no empty slot");
+        Placed { pointer: table.pointer(), ..old }
     };
-    must_break(MISSED, Some(2), |swapped| {
-        an_add_uses_places_of_the_present_pointer(OLD, swapped);
-    });
+    for step in STEPS_OF_WRITERS {
+        must_break(COPIES, Some(2), move |swapped| {
+            places_are_those_of_the_present_pointer(step, OLD, swapped);
+        });
+    }
 }
 
 // A splitter that is late holds up the next level: its commit would end a split of that level, if

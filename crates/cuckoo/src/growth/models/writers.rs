@@ -13,9 +13,7 @@ fn items() -> [Class; 4] {
 // splits. It may go from a bucket that is split to one that is not, and back.
 
 fn a_relocation_during_a_split(item: Class, swapped: bool) {
-    let relocate = move |table: &Table| {
-        assert!(table.lock_stripe(&item).relocate(), "no copy to relocate, or no empty slot");
-    };
+    let relocate = move |table: &Table| relocate(table, item);
     let table = in_order(swapped, table_with(PLAN, &[item]), relocate, split);
     assert!(contains(&table, item), "{MISSED}");
     assert_eq!(copies(&table, item), 1, "{COPIES}");
@@ -34,7 +32,7 @@ fn model_a_relocation_during_a_split() {
 fn an_item_is_found_during_both(item: Class, splits: [usize; 3], query: Query) {
     let relocate = move |table: &Table| {
         (0..splits[1]).for_each(|_| split(table));
-        assert!(table.lock_stripe(&item).relocate(), "no copy to relocate, or no empty slot");
+        relocate(table, item);
         (0..splits[2]).for_each(|_| split(table));
     };
     let query = move |table: &Table| assert!(query(table, mirrored(item)), "{MISSED}");
@@ -84,7 +82,7 @@ fn model_an_item_is_found_by_a_third_thread() {
             spawn(move || split(&other)),
             spawn(move || assert!(contains(&reader, mirrored(item)), "{MISSED}")),
         ];
-        assert!(table.lock_stripe(&item).relocate(), "no copy to relocate, or no empty slot");
+        relocate(&table, item);
         threads.into_iter().for_each(|thread| thread.join().unwrap());
         assert_eq!(copies(&table, item), 1, "{COPIES}");
     });
@@ -95,7 +93,7 @@ fn model_an_item_is_found_by_a_third_thread() {
 type Remove = fn(&Table, Class) -> bool;
 
 fn remove(table: &Table, class: Class) -> bool {
-    table.lock_stripe(&class).remove()
+    table.lock_stripe_of(&placed(table, class)).remove()
 }
 
 fn a_removal_during_a_split(item: Class, remove: Remove, swapped: bool) {
@@ -178,6 +176,47 @@ fn model_an_item_is_found_during_a_removal_and_a_split() {
     }
 }
 
+/// The same, while both buckets are split and not yet published: then a removal finds them step by
+/// step.
+fn an_item_is_found_beside_a_twin_in_split_buckets(item: Class) {
+    let churn = move |table: &Table| {
+        add(table, mirrored(item));
+        assert!(remove(table, item), "{COPIES}");
+    };
+    let query = move |table: &Table| assert!(contains(table, mirrored(item)), "{MISSED}");
+    let table = table_with(PLAN, &[item]);
+    (0..PLAN.buckets).for_each(|number| split_bucket(&table, 0, number, SPLITTING));
+    let table = at_once(table, churn, query);
+    assert_eq!(copies(&table, item), 1, "{COPIES}");
+}
+
+#[test]
+fn model_an_item_is_found_during_a_removal_in_split_buckets() {
+    for item in items() {
+        check(50, Some(2), move || an_item_is_found_beside_a_twin_in_split_buckets(item));
+    }
+}
+
+#[test]
+fn mutants_of_a_removal_in_split_buckets() {
+    for mutant in [Mutant::NoAdvance, Mutant::UpdateRelaxed] {
+        must_fail_with(mutant, MISSED, || {
+            for item in items() {
+                check(1, Some(2), move || an_item_is_found_beside_a_twin_in_split_buckets(item));
+            }
+        });
+    }
+}
+
+#[test]
+fn mutant_a_removal_whose_clear_is_relaxed() {
+    must_fail_with(Mutant::UpdateRelaxed, MISSED, || {
+        for item in items() {
+            check(1, Some(2), move || an_item_is_found_beside_a_twin(item, 0, contains));
+        }
+    });
+}
+
 #[test]
 fn mutant_a_removal_that_does_not_advance_the_version() {
     for (_, splits, query) in BESIDE_A_TWIN {
@@ -207,7 +246,8 @@ fn exactly_one_is_new(claim: Claim, item: Class, splits: [usize; 3]) {
         new
     });
     let third = (splits[2] > 0).then(|| spawn(move || split(&splitter)));
-    let mine = claim(&table, item);
+    // The other order of the buckets.
+    let mine = claim(&table, mirrored(item));
     let theirs = thread.join().unwrap();
     if let Some(third) = third {
         third.join().unwrap();
@@ -250,18 +290,19 @@ fn mutant_a_claim_that_looks_into_one_of_parent_and_child() {
 /// does not order the births of other threads.
 #[test]
 fn mutant_a_relaxed_load_under_the_lock() {
-    const RELAXED: Query = |table, class| {
-        let _guard = table.lock_stripe(&class);
-        let reading = Reading { bucket: Ordering::Relaxed, ..READING };
-        let pointer = table.pointer();
-        class
-            .buckets
-            .into_iter()
-            .any(|position| read_by(table, pointer, position, class, reading) == Some(true))
-    };
+    use Ordering::Relaxed;
     let item = items()[0];
-    must_miss(REACHED, Some(2), move || {
-        let query = move |table: &Table| assert!(RELAXED(table, item), "{MISSED}");
-        at_once(table_with(PLAN, &[item]), split, query);
-    });
+    for reading in [Reading { bucket: Relaxed, ..READING }, Reading { pointer: Relaxed, ..READING }]
+    {
+        let query = move |table: &Table| {
+            let _guard = table.lock_stripe(&item);
+            // ORDERING: the model's.
+            let pointer = Pointer::of(table.pointer.load(reading.pointer));
+            let read = |position| read_by(table, pointer, position, item, reading);
+            assert!(item.buckets.into_iter().any(|at| read(at) == Some(true)), "{MISSED}");
+        };
+        must_miss(REACHED, Some(2), move || {
+            at_once(table_with(PLAN, &[item]), split, query);
+        });
+    }
 }
