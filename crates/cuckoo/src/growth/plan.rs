@@ -263,8 +263,8 @@ const MIN_REST: u32 = 8;
 /// `the_size_stays_near_that_of_a_fixed_filter_at_every_count`); at 72 % it would be 1.3 and 1.5.
 ///
 /// With nine and eleven slots at 850 permille, a table would take 1.02 and 1.08 times the memory of
-/// a fixed filter on average, so these buckets are filled less. MEASURED: from empty to 2.5 million items at 1 %, an insert takes 61 ns
-/// instead of 74 ns (Zen 5).
+/// a fixed filter on average, so these buckets are filled less. MEASURED: from empty to 2.5 million
+/// items at 1 %, an insert takes 61 ns instead of 74 ns (Zen 5).
 const LOADS: [u32; 12] = [0, 0, 780, 820, 830, 840, 840, 850, 850, 790, 850, 810];
 
 /// The loads of a table whose last buckets have 128 bits and six or seven slots: at rates from

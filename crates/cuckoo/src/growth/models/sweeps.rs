@@ -114,8 +114,8 @@ fn mutant_an_adder_that_loads_the_pointer_before_the_stripe() {
     });
 }
 
-// A writer computes the places of its buckets before the lock, and uses them if the pointer is still
-// the same under the lock. Two levels later both buckets have the same tags.
+// A writer computes the places of its buckets before the lock, and uses them if the pointer is the
+// same under the lock. Two levels later both buckets have the same tags.
 
 /// A step under the lock, and the number of copies before and after it.
 type Step = (fn(&StripeGuard<'_>) -> bool, [u32; 2]);
