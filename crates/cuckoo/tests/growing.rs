@@ -182,6 +182,19 @@ fn merged_filters_have_the_items_of_both() {
     assert!((0..40_000).all(|item| merged.contains(&item)) && merged.len() <= 40_000);
 }
 
+/// A merge fills all buckets alike, so the filter grows as with inserts. A merge in the order of
+/// the buckets searches for room in full ones, and ends with a smaller table.
+#[test]
+fn a_merged_filter_has_the_size_that_inserts_give() {
+    let [a, b, all] = [(); 3].map(|()| filter(1000, 1 << 20, 0.01));
+    a.try_extend(0..60_000).unwrap();
+    b.try_extend(60_000..120_000).unwrap();
+    all.try_extend(0..120_000).unwrap();
+    let size = |filter: &Filter| filter.size_in_bytes() as f64;
+    let ratio = size(&Filter::merge(&a, &b).unwrap()) / size(&all);
+    assert!((0.98..1.02).contains(&ratio), "{ratio}");
+}
+
 /// A filter that has grown may hold more copies of an item than one that has not: its buckets have
 /// more slots. They fit into the merged filter, whichever comes first.
 #[test]

@@ -13,7 +13,7 @@ impl Table {
     pub(crate) fn rate(&self, step: u64) -> Sampled {
         let all = self.places();
         let pairs =
-            self.buckets(step).map(|(position, contents)| self.pairs_in(position, contents));
+            self.buckets(0, step).map(|(position, contents)| self.pairs_in(position, contents));
         Sampled::mean(pairs.map(f64::from), all).map(|pairs| {
             // A class accounts for two pairs.
             let classes = pairs * all as f64 / 2.0;

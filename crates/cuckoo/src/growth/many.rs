@@ -67,8 +67,13 @@ impl Counted<'_> {
     }
 
     /// Inserts the copies of another table of the same plan; if `once`, one copy of each class.
+    ///
+    /// In passes over every 64th bucket. In the order of the buckets, those that come first would
+    /// be full while the others are not, and their inserts would search in vain. MEASURED: a merge
+    /// of two filters of 300,000 items at 1 % takes 100 ns per item instead of 2,100 (Zen 5).
     pub(crate) fn insert_all(self, from: &Table, once: bool) -> Result<(), InsertError> {
-        for (position, contents) in from.buckets(1) {
+        const PASSES: u64 = 64;
+        for (position, contents) in (0..PASSES).flat_map(|first| from.buckets(first, PASSES)) {
             for whole in contents.fingerprints() {
                 let class = Class::of(whole, position, from.plan.buckets);
                 let placed = self.table.placed(class, self.table.pointer());

@@ -297,10 +297,14 @@ impl Table {
         self.pointer().slots(&self.plan)
     }
 
-    /// Returns the positions and the contents of the buckets, or of every `step`-th. While threads
-    /// write, the buckets are of different times and levels.
-    pub(crate) fn buckets(&self, step: u64) -> impl Iterator<Item = (u64, Contents<'static>)> {
-        let places = (0..self.places()).step_by(usize::try_from(step).unwrap_or(usize::MAX));
+    /// Returns the positions and the contents of every `step`-th bucket, from the one at this
+    /// place. While threads write, the buckets are of different times and levels.
+    pub(crate) fn buckets(
+        &self,
+        first: u64,
+        step: u64,
+    ) -> impl Iterator<Item = (u64, Contents<'static>)> {
+        let places = (first..self.places()).step_by(usize::try_from(step).unwrap_or(usize::MAX));
         places.map(|place| {
             let (position, low) = bucket_at(place, self.plan.buckets);
             (position, self.contents_now(position, low))

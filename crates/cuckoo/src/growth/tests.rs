@@ -359,7 +359,7 @@ fn buckets_are_read_at_their_levels_although_the_table_grows() {
     for paired in sizes() {
         let plan = Plan::with_buckets(1000, 100_000, 1e-3, paired).unwrap();
         let (table, _) = grown(plan, 1000);
-        let mut buckets = table.buckets(1);
+        let mut buckets = table.buckets(0, 1);
         let first = buckets.next();
         while table.pointer().level < 3 {
             table.grow().unwrap();
