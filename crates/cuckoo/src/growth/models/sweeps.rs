@@ -241,6 +241,7 @@ fn a_sweep_and_an_add([load, update]: [Ordering; 2]) {
         spawn(move || sweep_by(&sweeper, load, update, |_| true, 1)),
         spawn(move || add(&adder, item)),
     ];
+    // ORDERING: AcqRel, as in the publication of `split.rs`; the others are the model's.
     publish_by(&table, Pointer { level: 0, next: 0 }, Ordering::AcqRel);
     sweep_by(&table, load, update, |_| true, 1);
     sweep_by(&table, load, update, |_| true, STEPS - 1);
@@ -253,6 +254,7 @@ fn a_sweep_and_an_add([load, update]: [Ordering; 2]) {
 
 #[test]
 fn model_a_sweep_in_parts() {
+    // ORDERING: as in the sweep of `split.rs`.
     check(4400, Some(2), || a_sweep_in_parts([Ordering::Acquire, Ordering::AcqRel]));
     // The same with the sweep of this crate.
     check_both([3800, 1250], Some(1), |swapped| {
