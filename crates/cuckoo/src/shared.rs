@@ -155,7 +155,7 @@ impl<T: ?Sized, S> Shared<T, S> {
     #[inline]
     pub(crate) fn count(&self, hash: u64) -> u32 {
         if let Some(table) = self.table.grown() {
-            return table.lock_stripe(&table.class(hash)).count();
+            return table.lock_stripe(&table.placed(table.class(hash))).count();
         }
         let buckets = self.table.buckets();
         buckets.lock_stripe(buckets.class(hash)).count()

@@ -84,26 +84,12 @@ impl Word {
     pub fn try_update(
         &self,
         order: Ordering,
-        change: impl FnMut(u64) -> Option<u64>,
-    ) -> Result<u64, u64> {
-        // An RMW even while `peek` is a plain load: here it comes before an update of the same
-        // word.
-        self.try_update_from(self.peek_to_update(), order, change)
-    }
-
-    /// As [`try_update`](Self::try_update), with a guess of the bits.
-    ///
-    /// # Errors
-    ///
-    /// The bits for which `change` returned `None`.
-    pub fn try_update_from(
-        &self,
-        guess: u64,
-        order: Ordering,
         mut change: impl FnMut(u64) -> Option<u64>,
     ) -> Result<u64, u64> {
         let order = if planted(Mutant::UpdateRelaxed) { Ordering::Relaxed } else { order };
-        let mut bits = guess;
+        // An RMW even while `peek` is a plain load: here it comes before an update of the same
+        // word.
+        let mut bits = self.peek_to_update();
         while let Some(new) = change(bits) {
             if planted(Mutant::LossyUpdate) {
                 // Writes without comparing.
@@ -117,6 +103,13 @@ impl Word {
             }
         }
         Err(bits)
+    }
+
+    /// Replaces the bits by others, if they are `from`. Returns whether they were.
+    pub fn exchange(&self, [from, to]: [u64; 2], order: Ordering) -> bool {
+        let order = if planted(Mutant::UpdateRelaxed) { Ordering::Relaxed } else { order };
+        // ORDERING: as in the real word.
+        self.0.compare_exchange(from, to, order, Ordering::Relaxed).is_ok()
     }
 
     /// Adds 1 to the word as a number; the caller holds its lock. An RMW, for the same reason as in

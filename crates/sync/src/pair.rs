@@ -134,35 +134,30 @@ impl Pair<'_> {
     pub fn try_update(
         self,
         order: Ordering,
-        change: impl FnMut(u128) -> Option<u128>,
-    ) -> Result<u128, u128> {
-        self.try_update_from(self.peek(), order, change)
-    }
-
-    /// As [`try_update`](Self::try_update), with a guess of the bits: what the caller has loaded.
-    ///
-    /// # Errors
-    ///
-    /// The bits for which `change` returned `None`. They may be the guess.
-    #[inline(always)]
-    pub fn try_update_from(
-        self,
-        guess: u128,
-        order: Ordering,
         mut change: impl FnMut(u128) -> Option<u128>,
     ) -> Result<u128, u128> {
         // A failed exchange returns the current bits, the next guess.
-        let mut bits = guess;
+        let mut bits = self.peek();
         while let Some(new) = change(bits) {
-            // SAFETY: as in `load`.
-            let now =
-                unsafe { self.access.0.compare_exchange(self.words.as_ptr(), bits, new, order) };
-            match now {
+            match self.compare_exchange(bits, new, order) {
                 Ok(old) => return Ok(old),
                 Err(now) => bits = now,
             }
         }
         Err(bits)
+    }
+
+    /// Replaces the bits by others, if they are `from`, as [`Word::exchange`] does.
+    #[inline(always)]
+    #[must_use]
+    pub fn exchange(self, [from, to]: [u128; 2], order: Ordering) -> bool {
+        self.compare_exchange(from, to, order).is_ok()
+    }
+
+    #[inline(always)]
+    fn compare_exchange(self, from: u128, to: u128, order: Ordering) -> Result<u128, u128> {
+        // SAFETY: as in `load`.
+        unsafe { self.access.0.compare_exchange(self.words.as_ptr(), from, to, order) }
     }
 }
 

@@ -130,34 +130,10 @@ impl Word {
     pub fn try_update(
         &self,
         order: Ordering,
-        change: impl FnMut(u64) -> Option<u64>,
-    ) -> Result<u64, u64> {
-        self.try_update_from(self.peek(), order, change)
-    }
-
-    /// As [`try_update`](Self::try_update), with a guess of the bits: what the caller has loaded.
-    ///
-    /// # Errors
-    ///
-    /// The bits for which `change` returned `None`. They may be the guess.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_sync::{Ordering, Word};
-    /// let word = Word::new(1);
-    /// // ORDERING: Relaxed, there is one thread.
-    /// assert_eq!(word.try_update_from(5, Ordering::Relaxed, |bits| Some(bits + 1)), Ok(1));
-    /// ```
-    #[inline]
-    pub fn try_update_from(
-        &self,
-        guess: u64,
-        order: Ordering,
         mut change: impl FnMut(u64) -> Option<u64>,
     ) -> Result<u64, u64> {
         // A failed exchange returns the current bits, the next guess.
-        let mut bits = guess;
+        let mut bits = self.peek();
         while let Some(new) = change(bits) {
             // ORDERING: the write has the caller's ordering; a failure only returns the next guess.
             match self.0.compare_exchange_weak(bits, new, order, Ordering::Relaxed) {
@@ -166,6 +142,26 @@ impl Word {
             }
         }
         Err(bits)
+    }
+
+    /// Replaces the bits by others, if they are `from`, in one atomic step. Returns whether they
+    /// were. `order` is the ordering of the write.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_sync::{Ordering, Word};
+    /// let word = Word::new(1);
+    /// // ORDERING: Relaxed, there is one thread.
+    /// assert!(word.exchange([1, 2], Ordering::Relaxed));
+    /// // ORDERING: likewise.
+    /// assert!(!word.exchange([1, 3], Ordering::Relaxed));
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn exchange(&self, [from, to]: [u64; 2], order: Ordering) -> bool {
+        // ORDERING: the write has the caller's ordering; a failure returns nothing that was read.
+        self.0.compare_exchange(from, to, order, Ordering::Relaxed).is_ok()
     }
 
     /// Returns the bits as a guess for [`try_update`](Self::try_update), or to decide whether to

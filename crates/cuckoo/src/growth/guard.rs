@@ -3,7 +3,7 @@
 
 use tamis_sync::{Backoff, Ordering};
 
-use crate::growth::layout::{Contents, tag, tag_of_level};
+use crate::growth::layout::Contents;
 use crate::growth::locate::Placed;
 use crate::growth::query::Read;
 use crate::growth::table::{Resolved, Table};
@@ -15,22 +15,13 @@ use crate::place::{Class, alternate};
 const MAX_ATTEMPTS: u32 = if cfg!(tamis_loom) { 2 } else { 8 };
 
 impl Table {
-    /// Locks the stripe of the class, and waits for it if necessary. Until the guard is dropped,
-    /// no other thread adds or clears a copy of the class.
+    /// Locks the stripe of a class, and waits for it if necessary. Until the guard is dropped, no
+    /// other thread adds or clears a copy of the class.
     #[inline(always)]
-    pub(crate) fn lock_stripe<'t>(&'t self, class: &'t Class) -> StripeGuard<'t> {
-        let stripe = self.stripe(*class);
-        self.lock(stripe);
-        StripeGuard { table: self, stripe, class, before: None }
-    }
-
-    /// As [`lock_stripe`](Self::lock_stripe), for a caller that has computed where the buckets are.
-    /// If the pointer has not changed since, the holder does not compute it again.
-    #[inline(always)]
-    pub(crate) fn lock_stripe_of<'t>(&'t self, placed: &'t Placed) -> StripeGuard<'t> {
+    pub(crate) fn lock_stripe<'t>(&'t self, placed: &'t Placed) -> StripeGuard<'t> {
         let stripe = self.stripe(placed.class);
         self.lock(stripe);
-        StripeGuard { table: self, stripe, class: &placed.class, before: Some(placed) }
+        StripeGuard { table: self, stripe, placed }
     }
 
     /// Returns whether there is a copy of the class, after a first attempt that was not valid.
@@ -45,7 +36,8 @@ impl Table {
         loop {
             let stripe = self.stripe(class);
             if self.try_lock(stripe) {
-                return StripeGuard { table: self, stripe, class: &class, before: None }.contains();
+                let placed = &self.placed(class);
+                return StripeGuard { table: self, stripe, placed }.contains();
             }
             if let Some(found) = self.try_contains(class) {
                 return found;
@@ -70,64 +62,76 @@ pub(crate) enum Added {
 pub(crate) struct StripeGuard<'t> {
     table: &'t Table,
     stripe: u64,
-    /// A reference, as `before` is. The compiler would copy a value in vectors, just after it was
-    /// written in words. The processor cannot forward such stores, and the copy would wait.
+    /// The class, and where its buckets were for a value of the pointer that was loaded without the
+    /// lock.
     ///
-    /// MEASURED: an insert in a batch takes 66 ns instead of 73 ns (from empty to a million items
-    /// at 1 %, Zen 5).
-    class: &'t Class,
-    /// Where the buckets were for a value of the pointer that was loaded without the lock.
-    before: Option<&'t Placed>,
+    /// A reference: the compiler would copy a value in vectors, just after it was written in words.
+    /// The processor cannot forward such stores, and the copy would wait. MEASURED: an insert in a
+    /// batch takes 66 ns instead of 73 ns (from empty to a million items at 1 %, Zen 5).
+    placed: &'t Placed,
 }
 
 impl StripeGuard<'_> {
-    /// Returns the place and the contents of the class's bucket at a position, which is at rest.
+    /// Reads both buckets, which are at rest.
     ///
-    /// The pointer is loaded under the lock, so the bucket has its level or the next one, and no
-    /// other level, until the guard is dropped (claim 4).
+    /// The pointer is loaded under the lock, so each bucket has its level or the next one, and no
+    /// other level, until the guard is dropped (claim 4). What the buckets say of this class stays
+    /// true (claim 2).
     #[inline(always)]
-    fn resolve(&self, position: u64) -> (u64, Contents<'static>) {
-        let pointer = self.table.pointer();
-        match self.table.resolve_by(pointer, position, self.class.fingerprint) {
-            Resolved::At { place, contents } => (place, contents),
-            _ => self.resolve_again(position),
+    fn read_both<M: Memory>(&self, memory: &M) -> [Read; 2] {
+        let (table, pointer) = (self.table, self.table.pointer());
+        let [one, other] = if self.placed.pointer == pointer {
+            // The places are a function of the class and of the value of the pointer.
+            table.read_both(memory, self.placed)
+        } else {
+            table.read_both(memory, &Placed::new(self.placed.class, pointer, table.plan.buckets))
+        };
+        if one.is_at_rest::<M>() & other.is_at_rest::<M>() {
+            return [one, other];
         }
+        self.placed.class.buckets.map(|position| self.read_while_splitting(position))
     }
 
+    /// Reads the bucket at a position, which another thread splits, or has split since it moved
+    /// the pointer.
     #[cold]
-    fn resolve_again(&self, position: u64) -> (u64, Contents<'static>) {
+    fn read_while_splitting(&self, position: u64) -> Read {
+        let table = self.table;
         loop {
-            let pointer = self.table.pointer();
-            match self.table.resolve_by(pointer, position, self.class.fingerprint) {
-                Resolved::At { place, contents } => return (place, contents),
+            let pointer = table.pointer();
+            match table.resolve_by(pointer, position, self.placed.class.fingerprint) {
+                Resolved::At { place, contents: Contents { value, level, .. } } => {
+                    return Read { value, place, level, form: table.form(level) };
+                }
                 // Complete the split of a thread that may have stopped.
                 Resolved::Frozen { number, contents } => {
-                    self.table.complete_split(pointer.level, number, contents.value);
+                    table.complete_split(pointer.level, number, contents.value);
                 }
                 Resolved::Stale => {}
             }
         }
     }
 
-    /// Returns the contents of both buckets.
-    #[inline]
-    fn both(&self) -> [Contents<'static>; 2] {
-        self.class.buckets.map(|position| self.resolve(position).1)
+    /// Reads both buckets, and counts the copies in each.
+    fn counts(&self) -> [(Read, u32); 2] {
+        let Class { fingerprint, .. } = self.placed.class;
+        let reads = with_memory!(&self.table.words, memory => self.read_both(memory));
+        reads.map(|read| (read, read.form.shape.count(read.value, fingerprint >> read.level)))
     }
 
     /// Counts the copies of the class.
     pub(crate) fn count(&self) -> u32 {
-        self.both().iter().map(|bucket| bucket.count(*self.class)).sum()
+        self.counts().iter().map(|(_, count)| count).sum()
     }
 
     /// Returns whether there is a copy of the class.
     pub(crate) fn contains(&self) -> bool {
-        self.both().iter().any(|bucket| bucket.contains(*self.class))
+        self.count() != 0
     }
 
     /// Returns whether all slots of both buckets hold copies of the class.
     pub(crate) fn is_full_of_class(&self) -> bool {
-        self.both().iter().all(|bucket| bucket.count(*self.class) == bucket.shape.slots())
+        self.counts().iter().all(|(read, count)| *count == read.form.shape.slots())
     }
 
     /// Adds a copy to the bucket with more empty slots. Returns `false` if neither has one.
@@ -144,65 +148,42 @@ impl StripeGuard<'_> {
 
     #[inline(always)]
     fn add_if(&self, once: bool) -> Added {
-        let added = with_memory!(&self.table.words, memory => self.add_in(memory, once));
-        added.unwrap_or_else(|| self.add_while_splitting(once))
+        with_memory!(&self.table.words, memory => self.add_in(memory, once))
     }
 
-    /// Adds a copy, if `once` unless there is one. Returns `None`, and has done nothing, if a
-    /// bucket is being split or changed meanwhile.
+    /// Adds a copy, if `once` unless there is one.
     #[inline(always)]
-    fn add_in<M: Memory>(&self, memory: &M, once: bool) -> Option<Added> {
-        // 1. Read both buckets. Under the lock, what they say of this class stays true (claim 2).
-        let [one, other] = self.read_both(memory)?;
-        if once && (self.is_in::<M>(one) | self.is_in::<M>(other)) {
-            return Some(Added::Present);
+    fn add_in<M: Memory>(&self, memory: &M, once: bool) -> Added {
+        loop {
+            // 1. Read both buckets.
+            let [one, other] = self.read_both(memory);
+            if once && (self.is_in::<M>(one) | self.is_in::<M>(other)) {
+                return Added::Present;
+            }
+            // 2. Slots are filled from the lowest. So the bucket whose first empty slot is lower
+            //    has more of them, or nearly so.
+            let to = if one.first_empty::<M>() <= other.first_empty::<M>() { one } else { other };
+            let Some(change) = self.filled::<M>(to) else { return Added::Full };
+            // 3. Add, if the bucket is as it was.
+            // ORDERING: Relaxed: a read-modify-write keeps the release sequences of earlier clears,
+            // freezes and commits. The caller orders its query after its insert (claim 1).
+            if memory.exchange(to.place, change, Ordering::Relaxed) {
+                return Added::New;
+            }
         }
-        // 2. Slots are filled from the lowest. So the bucket whose first empty slot is lower has
-        //    more of them, or nearly so.
-        let to = if one.first_empty::<M>() <= other.first_empty::<M>() { one } else { other };
-        // 3. Add, if the bucket is as it was.
-        let Some(change) = self.filled::<M>(to) else { return Some(Added::Full) };
-        // ORDERING: Relaxed, as in `add_to`.
-        memory.exchange(to.place, change, Ordering::Relaxed).then_some(Added::New)
-    }
-
-    /// As [`add_in`](Self::add_in), whatever other threads do.
-    #[cold]
-    fn add_while_splitting(&self, once: bool) -> Added {
-        let [one, other] = self.class.buckets;
-        if once && self.contains() {
-            Added::Present
-        } else if self.add_to(one) || self.add_to(other) {
-            Added::New
-        } else {
-            Added::Full
-        }
-    }
-
-    /// Reads both buckets, or returns `None` if one is being split. The pointer is loaded under the
-    /// lock, so the tags say their levels (claim 4).
-    #[inline(always)]
-    fn read_both<M: Memory>(&self, memory: &M) -> Option<[Read; 2]> {
-        let pointer = self.table.pointer();
-        let [one, other] = match self.before {
-            // The places are a function of the class and of the value of the pointer.
-            Some(before) if before.pointer == pointer => self.table.read_both(memory, before),
-            _ => self.table.read_both(memory, &self.table.placed(*self.class, pointer)),
-        };
-        (one.is_at_rest::<M>() & other.is_at_rest::<M>()).then_some([one, other])
     }
 
     /// Returns whether a bucket at rest has a copy.
     #[inline(always)]
     fn is_in<M: Memory>(&self, read: Read) -> bool {
-        read.form.marks(M::PAIRED, read.differences::<M>(self.class.fingerprint)) != 0
+        read.form.marks(M::PAIRED, read.differences::<M>(self.placed.class.fingerprint)) != 0
     }
 
     /// Returns the value of a bucket at rest, and the value with a copy in its first empty slot, if
     /// it has one.
     #[inline(always)]
     fn filled<M: Memory>(&self, read: Read) -> Option<[u128; 2]> {
-        let held = u128::from(self.class.fingerprint >> read.level);
+        let held = u128::from(self.placed.class.fingerprint >> read.level);
         let at = read.form.offset(read.first_empty::<M>());
         (read.first_empty::<M>() != M::BITS).then(|| [read.value, read.value | held << at])
     }
@@ -210,99 +191,39 @@ impl StripeGuard<'_> {
     /// Returns the value of a bucket at rest, and the value without the first copy, if it has one.
     #[inline(always)]
     fn cleared<M: Memory>(&self, read: Read) -> Option<[u128; 2]> {
-        let whole = self.class.fingerprint;
+        let whole = self.placed.class.fingerprint;
         let held = u128::from(whole >> read.level);
         let first = read.form.first_empty(M::PAIRED, read.differences::<M>(whole));
         let at = read.form.offset(first);
         (first != M::BITS).then(|| [read.value, read.value ^ held << at])
     }
 
-    /// Adds a copy at a position. Returns `false` if the bucket has no empty slot.
-    #[inline]
-    fn add_to(&self, position: u64) -> bool {
-        // ORDERING: Relaxed: a read-modify-write keeps the release sequences of earlier clears,
-        // freezes and commits. The caller orders its query after its insert (claim 1).
-        self.replace(position, Ordering::Relaxed, |_| 0, |held| held)
-    }
-
-    /// Clears the copy at a position, which must have one. If another copy replaces it, that one
-    /// must have been added, and the version advanced, before.
-    fn clear_slot(&self, position: u64) {
-        // ORDERING: Release pairs with the Acquire of `read_from`: a reader that sees the cleared
-        // slot also sees the advance and the add before it (claim 1).
-        let cleared = self.replace(position, Ordering::Release, |held| held, |_| 0);
-        debug_assert!(cleared, "a copy vanished while its stripe was locked");
-    }
-
-    /// Replaces the number in a slot by another, if a slot has it. Both are computed from what a
-    /// slot of the class holds.
-    #[inline(always)]
-    fn replace(
-        &self,
-        position: u64,
-        order: Ordering,
-        from: impl Fn(u64) -> u64,
-        to: impl Fn(u64) -> u64,
-    ) -> bool {
-        let words = &self.table.words;
-        loop {
-            let (place, Contents { value, shape, level, .. }) = self.resolve(position);
-            let held = self.class.fingerprint >> level;
-            let (from, to) = (from(held), to(held));
-            // As long as the tag stays, the bucket is at the same level (claim 4).
-            let is_at_level = |bits| tag(bits, *shape) == tag_of_level(level);
-            let change = |bits| {
-                let at = is_at_level(bits).then(|| shape.find(bits, from))??;
-                Some(bits ^ u128::from(from ^ to) << at)
-            };
-            // ORDERING: the caller's.
-            match words.try_update(place, value, order, change) {
-                Ok(_) => return true,
-                Err(bits) if is_at_level(bits) => return false,
-                // It is being split. Find it again.
-                Err(_) => {}
-            }
-        }
-    }
-
     /// Removes one copy. Returns `false` if there is none.
     #[inline(always)]
     pub(crate) fn remove(&self) -> bool {
-        let removed = with_memory!(&self.table.words, memory => self.remove_in(memory));
-        removed.unwrap_or_else(|| self.remove_while_splitting())
+        with_memory!(&self.table.words, memory => self.remove_in(memory))
     }
 
-    /// As [`remove`](Self::remove). Returns `None`, and has removed nothing, if a bucket is being
-    /// split or changed meanwhile.
     #[inline(always)]
-    fn remove_in<M: Memory>(&self, memory: &M) -> Option<bool> {
-        // 1. Read both buckets.
-        let [one, other] = self.read_both(memory)?;
-        let [in_one, in_other] = [one, other].map(|read| self.is_in::<M>(read));
-        // 2. Advance the version only if each bucket has a copy, as in a table that does not grow.
-        if in_one & in_other {
-            self.advance_version();
+    fn remove_in<M: Memory>(&self, memory: &M) -> bool {
+        loop {
+            // 1. Read both buckets.
+            let [one, other] = self.read_both(memory);
+            let [in_one, in_other] = [one, other].map(|read| self.is_in::<M>(read));
+            // 2. Advance the version only if each bucket has a copy, as in a table that does not
+            //    grow.
+            if in_one & in_other {
+                self.advance_version();
+            }
+            // 3. Clear, if the bucket is as it was.
+            let from = if in_one { one } else { other };
+            let Some(change) = self.cleared::<M>(from) else { return false };
+            // ORDERING: Release pairs with the Acquire of `read_from`: a reader that sees the
+            // cleared slot also sees the advance and the add before it (claim 1).
+            if memory.exchange(from.place, change, Ordering::Release) {
+                return true;
+            }
         }
-        // 3. Clear, if the bucket is as it was.
-        let from = if in_one { one } else { other };
-        let Some(change) = self.cleared::<M>(from) else { return Some(false) };
-        // ORDERING: Release, as in `clear_slot`.
-        memory.exchange(from.place, change, Ordering::Release).then_some(true)
-    }
-
-    /// As [`remove`](Self::remove), whatever other threads do.
-    #[cold]
-    fn remove_while_splitting(&self) -> bool {
-        let [one, other] = self.class.buckets;
-        let [in_one, in_other] = self.both().map(|bucket| bucket.contains(*self.class));
-        // As in `remove_in`.
-        if in_one & in_other {
-            self.advance_version();
-        }
-        if in_one | in_other {
-            self.clear_slot(if in_one { one } else { other });
-        }
-        in_one | in_other
     }
 
     /// Relocates a copy from the first position of the class to the second. Returns `false` if the
@@ -312,51 +233,39 @@ impl StripeGuard<'_> {
     /// slots at a wrong width.
     #[inline(always)]
     pub(crate) fn relocate(&self) -> bool {
-        let &Class { fingerprint, buckets: [from, to] } = self.class;
+        let Class { fingerprint, buckets: [from, to] } = self.placed.class;
         // Such a fingerprint may be wider than a slot. Compared with a bucket, it would overflow,
         // and added to one, it would change the slots behind.
         let plan = &self.table.plan;
         if !plan.may_hold(0, fingerprint) || alternate(fingerprint, from, plan.buckets) != to {
             return false;
         }
-        let moved = with_memory!(&self.table.words, memory => self.relocate_in(memory));
-        moved.unwrap_or_else(|| self.relocate_while_splitting())
+        with_memory!(&self.table.words, memory => self.relocate_in(memory))
     }
 
-    /// As [`relocate`](Self::relocate). Returns `None`, and has done nothing, if a bucket is being
-    /// split or changed meanwhile.
     #[inline(always)]
-    fn relocate_in<M: Memory>(&self, memory: &M) -> Option<bool> {
-        // 1. Read both buckets.
-        let [from, to] = self.read_both(memory)?;
-        let (Some(clear), Some(add)) = (self.cleared::<M>(from), self.filled::<M>(to)) else {
-            return Some(false);
+    fn relocate_in<M: Memory>(&self, memory: &M) -> bool {
+        // 1. Add before clearing, so that the copy is always in at least one bucket.
+        let mut from = loop {
+            let [from, to] = self.read_both(memory);
+            let Some(add) = self.filled::<M>(to).filter(|_| self.is_in::<M>(from)) else {
+                return false;
+            };
+            // ORDERING: Relaxed, as in `add_in`.
+            if memory.exchange(to.place, add, Ordering::Relaxed) {
+                break from;
+            }
         };
-        // 2. Add before clearing, so that the copy is always in at least one bucket.
-        // ORDERING: Relaxed, as in `add_to`.
-        if !memory.exchange(to.place, add, Ordering::Relaxed) {
-            return None;
-        }
         self.advance_version();
-        // 3. Clear. If the bucket has changed since, find the copy again.
-        // ORDERING: Release, as in `clear_slot`.
-        if !memory.exchange(from.place, clear, Ordering::Release) {
-            self.clear_slot(self.class.buckets[0]);
+        // 2. Clear. If the bucket has changed meanwhile, read it again: the copy is still there.
+        while let Some(clear) = self.cleared::<M>(from) {
+            // ORDERING: Release, as in `remove_in`.
+            if memory.exchange(from.place, clear, Ordering::Release) {
+                break;
+            }
+            [from, _] = self.read_both(memory);
         }
-        Some(true)
-    }
-
-    /// As [`relocate`](Self::relocate), whatever other threads do.
-    #[cold]
-    fn relocate_while_splitting(&self) -> bool {
-        let [from, to] = self.class.buckets;
-        // Add before clearing, as in `relocate_in`.
-        let copied = self.resolve(from).1.contains(*self.class) && self.add_to(to);
-        if copied {
-            self.advance_version();
-            self.clear_slot(from);
-        }
-        copied
+        true
     }
 
     /// Advances the version, before a copy is cleared whose replacement has been added to the

@@ -60,7 +60,7 @@ impl Kernel for RelocateOne<'_> {
         let Self { table, class } = self;
         let step = with_memory!(&table.words, memory => table.find_step(memory, class));
         match step {
-            Some(step) => table.lock_stripe_of(&step).relocate(),
+            Some(step) => table.lock_stripe(&step).relocate(),
             None => false,
         }
     }
@@ -77,7 +77,7 @@ impl Table {
     /// a search returns.
     #[inline(always)]
     fn find_step<M: Memory>(&self, memory: &M, class: Class) -> Option<Placed> {
-        let placed = self.placed(class, self.pointer());
+        let placed = self.placed(class);
         for (which, read) in self.read_both(memory, &placed).into_iter().enumerate() {
             let low = low(class.fingerprint, read.level);
             for held in read.form.shape.fingerprints_of(read.value) {
@@ -111,7 +111,7 @@ impl Readable for Table {
 #[inline(always)]
 pub(crate) fn insert(table: &Table, placed: &Placed) -> Result<(), InsertError> {
     // Another thread may fill the slot that was made; then start again.
-    while !table.lock_stripe_of(placed).add() {
+    while !table.lock_stripe(placed).add() {
         make_room(table, placed.class)?;
     }
     Ok(())
@@ -128,7 +128,7 @@ pub(crate) fn insert_once(table: &Table, placed: &Placed) -> Result<bool, Insert
     loop {
         // Every insert of the class checks and adds under this lock, so exactly one of them finds
         // no copy.
-        match table.lock_stripe_of(placed).add_once() {
+        match table.lock_stripe(placed).add_once() {
             Added::Present => return Ok(false),
             Added::New => return Ok(true),
             Added::Full => {}
@@ -136,7 +136,7 @@ pub(crate) fn insert_once(table: &Table, placed: &Placed) -> Result<bool, Insert
         // Without the lock: a thread holds one at most.
         if let Err(error) = make_room(table, placed.class) {
             // Another insert may have used the last empty slot for the same item.
-            let is_present = table.lock_stripe(&placed.class).contains();
+            let is_present = table.lock_stripe(placed).contains();
             return if is_present { Ok(false) } else { Err(error) };
         }
     }
@@ -175,7 +175,7 @@ fn search_for_room(table: &Table, class: Class) -> Result<(), InsertError> {
         };
         // 4. Execute it from its far end. `all` stops at the first step that is no longer possible;
         // then search again.
-        if steps.all(|step| table.lock_stripe(&step.class()).relocate()) {
+        if steps.all(|step| table.lock_stripe(&table.placed(step.class())).relocate()) {
             return Ok(());
         }
     }
@@ -185,5 +185,5 @@ fn search_for_room(table: &Table, class: Class) -> Result<(), InsertError> {
 fn is_full_of(table: &Table, class: Class) -> bool {
     // At first a cheap check, which mostly fails.
     table.peek(class.buckets[0], class.fingerprint).contains(class)
-        && table.lock_stripe(&class).is_full_of_class()
+        && table.lock_stripe(&table.placed(class)).is_full_of_class()
 }

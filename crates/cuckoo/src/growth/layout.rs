@@ -126,11 +126,6 @@ impl<'s> Contents<'s> {
         self.shape.contains(self.value, class.fingerprint >> self.level)
     }
 
-    /// Counts the copies of the class. The bucket must be one of its two.
-    pub(crate) const fn count(&self, class: Class) -> u32 {
-        self.shape.count(self.value, class.fingerprint >> self.level)
-    }
-
     /// Returns the whole fingerprints in the bucket.
     pub(crate) fn fingerprints(self) -> impl Iterator<Item = u64> + use<'s> {
         let Self { value, shape, level, low } = self;

@@ -59,7 +59,7 @@ impl Counted<'_> {
 
     #[inline(always)]
     fn remove_placed(self, placed: &Placed) -> bool {
-        let removed = self.table.lock_stripe_of(placed).remove();
+        let removed = self.table.lock_stripe(placed).remove();
         if removed {
             self.len.subtract(1);
         }
@@ -76,7 +76,7 @@ impl Counted<'_> {
         for (position, contents) in (0..PASSES).flat_map(|first| from.buckets(first, PASSES)) {
             for whole in contents.fingerprints() {
                 let class = Class::of(whole, position, from.plan.buckets);
-                let placed = self.table.placed(class, self.table.pointer());
+                let placed = self.table.placed(class);
                 if once {
                     self.insert_placed_once(&placed)?;
                 } else {
@@ -109,7 +109,7 @@ macro_rules! operations {
                     fn run(self) -> $answer {
                         let Self($filter, hash) = self;
                         let table = $filter.table;
-                        let $placed = &table.placed(table.class(hash), table.pointer());
+                        let $placed = &table.placed(table.class(hash));
                         $run
                     }
                 }
@@ -182,7 +182,7 @@ macro_rules! batches {
                         let table = $filter.table;
                         for (item, answer) in answers.iter_mut().enumerate() {
                             // By the present pointer: it moves while a batch is inserted.
-                            let $placed = &table.placed(batch.classes.class(item), table.pointer());
+                            let $placed = &table.placed(batch.classes.class(item));
                             *answer = $run;
                         }
                     }

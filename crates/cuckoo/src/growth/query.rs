@@ -18,8 +18,6 @@ use crate::place::Class;
 pub(crate) struct Read {
     pub(crate) value: u128,
     pub(crate) place: u64,
-    /// Whether it is split at the level of the pointer.
-    is_ahead: bool,
     /// The level and the form that the bucket has if it is at rest.
     pub(crate) level: u32,
     pub(crate) form: &'static Form,
@@ -51,7 +49,7 @@ impl Table {
     /// Returns whether there is a copy of the class of this hash.
     #[inline(always)]
     pub(crate) fn contains_hash(&self, hash: u64, wide: Option<Wide>) -> bool {
-        match self.try_at_rest(&self.placed(self.class(hash), self.pointer()), wide) {
+        match self.try_at_rest(&self.placed(self.class(hash)), wide) {
             Some(found) => found,
             // Pass the hash: a class would take registers during the attempt.
             None => self.contains_contended_hash(hash),
@@ -65,7 +63,7 @@ impl Table {
 
     /// Returns whether there is a copy of the class.
     pub(crate) fn contains_class(&self, class: Class) -> bool {
-        self.contains(&self.placed(class, self.pointer()))
+        self.contains(&self.placed(class))
     }
 
     /// As [`contains_class`](Self::contains_class).
@@ -105,8 +103,9 @@ impl Table {
         let [one, other] = self.read_both(memory, placed);
         let forms = self.forms(placed.pointer.level);
         if let Some(wide) = wide.filter(|_| M::PAIRED && forms.has_lanes()) {
-            let of = |read: Read| (read.value, whole >> read.level, read.is_ahead);
-            return forms.find_wide(wide, [of(one), of(other)]);
+            let [at, other_at] = placed.locations;
+            let of = |read: Read, at: Location| (read.value, whole >> read.level, at.is_ahead);
+            return forms.find_wide(wide, [of(one, at), of(other, other_at)]);
         }
         let (form, other_form) = (one.form, other.form);
         let (one, other) = (one.differences::<M>(whole), other.differences::<M>(whole));
@@ -134,10 +133,10 @@ impl Table {
         if now.level != pointer.level || changed & !found { None } else { Some(found) }
     }
 
-    /// Returns a class with where its buckets are.
+    /// Returns a class with where its buckets are by the present pointer.
     #[inline(always)]
-    pub(crate) fn placed(&self, class: Class, pointer: Pointer) -> Placed {
-        Placed::new(class, pointer, self.plan.buckets)
+    pub(crate) fn placed(&self, class: Class) -> Placed {
+        Placed::new(class, self.pointer(), self.plan.buckets)
     }
 
     /// Reads both buckets of a class.
@@ -169,7 +168,7 @@ impl Table {
         // No branch on the level: the processor cannot predict it.
         let (level, form) =
             (pointer.level + u32::from(is_ahead), &forms.each[usize::from(is_ahead)]);
-        Read { value, place, is_ahead, level, form }
+        Read { value, place, level, form }
     }
 
     /// Returns the contents of the bucket of a fingerprint at a position, for a search, which

@@ -36,11 +36,11 @@ type Query = fn(&Table, Class) -> bool;
 type Claim = fn(&Table, Class) -> Result<bool, InsertError>;
 
 fn insert(table: &Table, class: Class) -> Result<(), InsertError> {
-    insert::insert(table, &table.placed(class, table.pointer()))
+    insert::insert(table, &table.placed(class))
 }
 
 fn insert_once(table: &Table, class: Class) -> Result<bool, InsertError> {
-    insert::insert_once(table, &table.placed(class, table.pointer()))
+    insert::insert_once(table, &table.placed(class))
 }
 
 fn growth_beside_readers(query: Query, claim: Claim) {
@@ -66,8 +66,8 @@ fn growth_beside_readers(query: Query, claim: Claim) {
                     Err(InsertError::Full | InsertError::Stalled) => continue,
                     Err(error) => panic!("{error}"),
                 }
-                let placed = churner.placed(class(number), churner.pointer());
-                let removed = churner.lock_stripe_of(&placed).remove();
+                let placed = churner.placed(class(number));
+                let removed = churner.lock_stripe(&placed).remove();
                 assert!(removed, "an inserted item was not removed");
             }
         }),
@@ -86,11 +86,11 @@ fn growth_beside_readers(query: Query, claim: Claim) {
         let winners: u32 = won.iter().map(|won| won[at]).sum();
         // Nobody won if there was no room.
         assert!(winners <= 1, "{COPIES}");
-        assert_eq!(table.lock_stripe(&class(number)).count(), winners, "{COPIES}");
+        assert_eq!(table.lock_stripe(&table.placed(class(number))).count(), winners, "{COPIES}");
         expected += u64::from(winners);
     }
     for number in 0..RESIDENTS {
-        assert_eq!(table.lock_stripe(&class(number)).count(), 1, "{COPIES}");
+        assert_eq!(table.lock_stripe(&table.placed(class(number))).count(), 1, "{COPIES}");
     }
     let all: usize = table.buckets(0, 1).map(|(_, bucket)| bucket.fingerprints().count()).sum();
     assert_eq!(all as u64, expected, "{COPIES}");

@@ -11,7 +11,7 @@ use tamis_sync::{
 
 use crate::bucket::Shape;
 use crate::growth::classifier::Classifier;
-use crate::growth::form::{Forms, forms};
+use crate::growth::form::{Form, Forms, forms};
 use crate::growth::layout::{Contents, FROZEN, bucket_at, in_place, low, place, tag, tag_of_level};
 use crate::growth::locate::Placed;
 use crate::growth::plan::{Plan, SPLITTERS};
@@ -153,10 +153,16 @@ impl Table {
         self.forms[level as usize]
     }
 
+    /// Returns the form of buckets at a level.
+    #[inline(always)]
+    pub(crate) fn form(&self, level: u32) -> &'static Form {
+        &self.forms(level).each[0]
+    }
+
     /// Returns the shape of buckets at a level.
     #[inline(always)]
     pub(crate) fn shape(&self, level: u32) -> &'static Shape {
-        &self.forms(level).each[0].shape
+        &self.form(level).shape
     }
 
     #[inline(always)]
@@ -198,7 +204,7 @@ impl Table {
     /// Prefetches the buckets of the class of a hash.
     #[inline]
     pub(crate) fn prefetch_hash(&self, hash: u64) {
-        self.prefetch(&self.placed(self.class(hash), self.pointer()));
+        self.prefetch(&self.placed(self.class(hash)));
     }
 
     /// Prefetches the buckets of a class.

@@ -315,8 +315,8 @@ fn a_stopped_splitter_holds_up_the_next_level_only_and_with_an_error() {
             thread::scope(|scope| {
                 scope.spawn(|| {
                     for class in numbers(parity) {
-                        assert!(table.lock_stripe(&class).remove());
-                        assert!(table.lock_stripe(&class).add(), "the slot is free");
+                        assert!(table.lock_stripe(&table.placed(class)).remove());
+                        assert!(table.lock_stripe(&table.placed(class)).add(), "the slot is free");
                     }
                 });
                 scope.spawn(|| {
@@ -337,7 +337,8 @@ fn a_stopped_writer_holds_up_its_stripe_and_the_next_level() {
     let plan = Plan::with_buckets(1000, 100_000, 1e-3, false).unwrap();
     let (table, _) = grown(plan, 3000);
     let stopped = class(&plan, 17);
-    let guard = table.lock_stripe(&stopped);
+    let placed = table.placed(stopped);
+    let guard = table.lock_stripe(&placed);
     assert!(table.contains_class(stopped));
     let level = table.pointer().level;
     while table.pointer().level == level {
@@ -349,7 +350,7 @@ fn a_stopped_writer_holds_up_its_stripe_and_the_next_level() {
     assert!(guard.add() && guard.count() >= 2);
     drop(guard);
     assert_eq!(table.grow(), Ok(()));
-    assert!(table.lock_stripe(&stopped).count() >= 2);
+    assert!(table.lock_stripe(&table.placed(stopped)).count() >= 2);
 }
 
 /// Figures read buckets while the table grows: by two levels between the first bucket and the last
@@ -389,7 +390,9 @@ fn a_relocation_of_what_no_item_has_changes_nothing() {
             for shift in plan.width..64 {
                 let slot = table.peek(position, 0).fingerprints().next().unwrap_or(1);
                 for whole in [slot | 1 << shift, 1 << shift, u64::MAX >> (63 - shift), 1, 0] {
-                    assert!(!table.lock_stripe(&class_of(whole, position)).relocate());
+                    assert!(
+                        !table.lock_stripe(&table.placed(class_of(whole, position))).relocate()
+                    );
                 }
             }
             // The other position of another fingerprint.
@@ -397,7 +400,7 @@ fn a_relocation_of_what_no_item_has_changes_nothing() {
                 let [from, to] = class_of(whole, position).buckets;
                 let to = (to + 2) % plan.buckets;
                 let wrong = Class { fingerprint: whole, buckets: [from, to] };
-                assert!(!table.lock_stripe(&wrong).relocate());
+                assert!(!table.lock_stripe(&table.placed(wrong)).relocate());
             }
         }
         assert!(values() == before);

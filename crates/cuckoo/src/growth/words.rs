@@ -17,23 +17,9 @@ pub(crate) trait Memory {
     /// Loads a bucket, in one atomic access.
     fn load(&self, place: u64, order: Ordering) -> u128;
 
-    /// Replaces the value of a bucket by the result of `change`, in one atomic step. `guess` is
-    /// what the caller has loaded. Returns the value before; or, as an error, the value for which
-    /// `change` returned `None`.
-    fn try_update(
-        &self,
-        place: u64,
-        guess: u128,
-        order: Ordering,
-        change: impl FnMut(u128) -> Option<u128>,
-    ) -> Result<u128, u128>;
-
-    /// Replaces the value of a bucket if it is `from`.
-    #[inline(always)]
-    fn exchange(&self, place: u64, [from, to]: [u128; 2], order: Ordering) -> bool {
-        // ORDERING: the caller's.
-        self.try_update(place, from, order, |bits| (bits == from).then_some(to)).is_ok()
-    }
+    /// Replaces the value of a bucket, if it is the first of these, by the second. Returns whether
+    /// it was.
+    fn exchange(&self, place: u64, change: [u128; 2], order: Ordering) -> bool;
 
     /// Prefetches a bucket.
     fn prefetch(&self, place: u64);
@@ -49,17 +35,10 @@ impl Memory for Lines {
     }
 
     #[inline(always)]
-    fn try_update(
-        &self,
-        place: u64,
-        guess: u128,
-        order: Ordering,
-        mut change: impl FnMut(u128) -> Option<u128>,
-    ) -> Result<u128, u128> {
-        let change = |bits| change(u128::from(bits)).map(|new| new as u64);
-        let word = self.word(place as usize);
+    fn exchange(&self, place: u64, change: [u128; 2], order: Ordering) -> bool {
+        let change = change.map(|bits| bits as u64);
         // ORDERING: the caller's.
-        word.try_update_from(guess as u64, order, change).map(u128::from).map_err(u128::from)
+        self.word(place as usize).exchange(change, order)
     }
 
     #[inline(always)]
@@ -78,15 +57,9 @@ impl Memory for PairLines {
     }
 
     #[inline(always)]
-    fn try_update(
-        &self,
-        place: u64,
-        guess: u128,
-        order: Ordering,
-        change: impl FnMut(u128) -> Option<u128>,
-    ) -> Result<u128, u128> {
+    fn exchange(&self, place: u64, change: [u128; 2], order: Ordering) -> bool {
         // ORDERING: the caller's.
-        self.pair(place as usize).try_update_from(guess, order, change)
+        self.pair(place as usize).exchange(change, order)
     }
 
     #[inline(always)]
@@ -139,20 +112,7 @@ impl Words {
         with_memory!(self, memory => memory.load(place, order))
     }
 
-    /// Replaces the value of a bucket, as [`Memory::try_update`] does.
-    #[inline(always)]
-    pub(crate) fn try_update(
-        &self,
-        place: u64,
-        guess: u128,
-        order: Ordering,
-        change: impl FnMut(u128) -> Option<u128>,
-    ) -> Result<u128, u128> {
-        // ORDERING: the caller's.
-        with_memory!(self, memory => Memory::try_update(memory, place, guess, order, change))
-    }
-
-    /// Replaces the value of a bucket if it is `from`.
+    /// Replaces the value of a bucket, as [`Memory::exchange`] does.
     pub(crate) fn exchange(&self, place: u64, change: [u128; 2], order: Ordering) -> bool {
         // ORDERING: the caller's.
         with_memory!(self, memory => memory.exchange(place, change, order))

@@ -46,7 +46,8 @@ fn model_an_item_is_once_in_a_copy() {
 /// Counts the class in the buckets that the pointer shows, with the stripe or not, and looks at
 /// tags or not.
 fn copy_by(table: &Table, class: Class, locks: bool, looks: bool) -> u32 {
-    let _guard = locks.then(|| table.lock_stripe(&class));
+    let placed = table.placed(class);
+    let _guard = locks.then(|| table.lock_stripe(&placed));
     let (pointer, plan, mut count) = (table.pointer(), &table.plan, 0);
     // ORDERING: Acquire, as in `normal`.
     let load = |place| table.words.load(place, Ordering::Acquire);

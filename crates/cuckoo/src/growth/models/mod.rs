@@ -72,19 +72,14 @@ fn mirrored(class: Class) -> Class {
     Class { buckets: [other, one], ..class }
 }
 
-/// Returns the class, with where its buckets are now.
-fn placed(table: &Table, class: Class) -> Placed {
-    table.placed(class, table.pointer())
-}
-
 /// Adds as an insert does, which loads the pointer before the lock and under it.
 fn add(table: &Table, class: Class) {
-    assert!(table.lock_stripe_of(&placed(table, class)).add(), "no empty slot");
+    assert!(table.lock_stripe(&table.placed(class)).add(), "no empty slot");
 }
 
 /// Relocates a copy from the first bucket of a class to the second.
 fn relocate(table: &Table, class: Class) {
-    let moved = table.lock_stripe_of(&placed(table, class)).relocate();
+    let moved = table.lock_stripe(&table.placed(class)).relocate();
     assert!(moved, "no copy to relocate, or no empty slot");
 }
 
@@ -107,7 +102,7 @@ fn add_at(table: &Table, class: Class) {
 
 /// Counts the copies of a class. Exact only while no thread writes.
 fn copies(table: &Table, class: Class) -> u32 {
-    table.lock_stripe(&class).count()
+    table.lock_stripe(&table.placed(class)).count()
 }
 
 type Query = fn(&Table, Class) -> bool;
@@ -270,8 +265,8 @@ fn complete_by(table: &Table, level: u32, number: u64, frozen: u128, how: Splitt
         commit();
     }
     let child = (table.plan.buckets << level) + number;
-    let birth = |bits| (how.birth_from_any || bits == 0).then_some(upper);
-    let _ = table.words.try_update(child, 0, Ordering::Relaxed, birth);
+    let from = if how.birth_from_any { table.words.load(child, Ordering::Relaxed) } else { 0 };
+    let _ = table.words.exchange(child, [from, upper], Ordering::Relaxed);
     if how.birth_first {
         commit();
     }

@@ -113,7 +113,7 @@ fn writers_beside_a_stopped_splitter(stop: Stop) {
     let table = table_with(PLAN, &[upper, lower]);
     split_up_to(&table, stop);
     let write = move |table: &Table| {
-        assert!(table.lock_stripe(&lower).remove(), "{STOPPED}");
+        assert!(table.lock_stripe(&table.placed(lower)).remove(), "{STOPPED}");
         add(table, new);
     };
     let query = move |table: &Table| assert!(contains(table, upper), "{MISSED}");
@@ -141,8 +141,8 @@ fn a_late_splitter(stop: Stop, how: Splitting, swapped: bool) {
     let frozen = split_up_to(&table, stop);
     let write = move |table: &Table| {
         add(table, new);
-        assert!(table.lock_stripe(&lower).remove(), "{COPIES}");
-        assert!(table.lock_stripe(&upper).remove(), "{COPIES}");
+        assert!(table.lock_stripe(&table.placed(lower)).remove(), "{COPIES}");
+        assert!(table.lock_stripe(&table.placed(upper)).remove(), "{COPIES}");
         assert!(contains(table, new), "{MISSED}");
     };
     let go_on = move |table: &Table| {

@@ -64,7 +64,8 @@ fn model_an_add_holds_up_the_next_level() {
 
 /// Adds by a pointer that was loaded under the lock.
 fn add_by_steps(table: &Table, class: Class) {
-    let guard = table.lock_stripe(&class);
+    let placed = table.placed(class);
+    let guard = table.lock_stripe(&placed);
     let pointer = table.pointer();
     add_by(table, &guard, class, pointer);
 }
@@ -106,7 +107,8 @@ fn mutant_a_sweep_that_omits_a_stripe() {
 fn mutant_an_adder_that_loads_the_pointer_before_the_stripe() {
     const EARLY: Add = |table, class| {
         let pointer = table.pointer();
-        let guard = table.lock_stripe(&class);
+        let placed = table.placed(class);
+        let guard = table.lock_stripe(&placed);
         add_by(table, &guard, class, pointer);
     };
     must_break(MISSED, Some(1), |swapped| {
@@ -135,7 +137,7 @@ fn places_are_those_of_the_present_pointer(
     let item = class(KINDS[3], 0);
     let write = move |table: &Table| {
         let placed = place(table, item);
-        assert!(step(&table.lock_stripe_of(&placed)), "{COPIES}: no copy, or no empty slot");
+        assert!(step(&table.lock_stripe(&placed)), "{COPIES}: no copy, or no empty slot");
     };
     // One level in one portion, the sweep, and the next level in two.
     let grow = |table: &Table| (0..4).for_each(|_| split(table));
@@ -147,18 +149,22 @@ fn places_are_those_of_the_present_pointer(
 
 #[test]
 fn model_places_are_those_of_the_present_pointer() {
-    for (step, least) in STEPS_OF_WRITERS.into_iter().zip([420, 7000, 7000]) {
-        check(least, Some(2), move || places_are_those_of_the_present_pointer(step, placed, false));
+    for (step, least) in STEPS_OF_WRITERS.into_iter().zip([2300, 2300, 3200]) {
+        check(least, Some(2), move || {
+            places_are_those_of_the_present_pointer(step, Table::placed, false)
+        });
     }
-    // Of the others, a million executions.
+    // In the other order of the threads an add only: a removal has as many executions.
     let [add, ..] = STEPS_OF_WRITERS;
-    check(11_000, Some(2), move || places_are_those_of_the_present_pointer(add, placed, true));
+    check(97_000, Some(2), move || {
+        places_are_those_of_the_present_pointer(add, Table::placed, true)
+    });
 }
 
 #[test]
 fn mutants_that_use_places_of_an_old_pointer() {
     const OLD: fn(&Table, Class) -> Placed = |table, class| {
-        let old = placed(table, class);
+        let old = table.placed(class);
         Placed { pointer: table.pointer(), ..old }
     };
     for step in STEPS_OF_WRITERS {
@@ -221,7 +227,7 @@ fn a_sweep_in_parts(order: [Ordering; 2]) {
         split(table);
         sweep_by(table, load, update, |_| true, 1);
         sweep_by(table, load, update, |_| true, STEPS - 1);
-        split(table);
+        split_if_swept(table, load);
     };
     let sweep_and_add = move |table: &Table| {
         sweep_by(table, load, update, |_| true, 1);
@@ -230,6 +236,13 @@ fn a_sweep_in_parts(order: [Ordering; 2]) {
     let table = at_once(table_before_publication(None), grow, sweep_and_add);
     assert!(contains(&table, item), "{MISSED}");
     assert_eq!(copies(&table, item), 1, "{COPIES}");
+}
+
+/// Splits both buckets of the lowest item at level 1, if that may be split.
+fn split_if_swept(table: &Table, load: Ordering) {
+    if Pointer::of(table.sweep.fetch_or(0, load)).next == table.all_locks() {
+        [2, 0].into_iter().for_each(|number| split_bucket(table, 1, number, SPLITTING));
+    }
 }
 
 /// The same, but a third thread takes the stripe after the sweeper, and adds.
@@ -245,9 +258,7 @@ fn a_sweep_and_an_add([load, update]: [Ordering; 2]) {
     publish_by(&table, Pointer { level: 0, next: 0 }, Ordering::AcqRel);
     sweep_by(&table, load, update, |_| true, 1);
     sweep_by(&table, load, update, |_| true, STEPS - 1);
-    if Pointer::of(table.sweep.fetch_or(0, load)).next == table.all_locks() {
-        split_bucket(&table, 1, 0, SPLITTING);
-    }
+    split_if_swept(&table, load);
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     assert!(contains(&table, item), "{MISSED}");
 }
@@ -255,7 +266,7 @@ fn a_sweep_and_an_add([load, update]: [Ordering; 2]) {
 #[test]
 fn model_a_sweep_in_parts() {
     // ORDERING: as in the sweep of `split.rs`.
-    check(4400, Some(2), || a_sweep_in_parts([Ordering::Acquire, Ordering::AcqRel]));
+    check(1600, Some(2), || a_sweep_in_parts([Ordering::Acquire, Ordering::AcqRel]));
     // The same with the sweep of this crate.
     check_both([3800, 1250], Some(1), |swapped| {
         let item = lowest();

@@ -93,7 +93,7 @@ fn model_an_item_is_found_by_a_third_thread() {
 type Remove = fn(&Table, Class) -> bool;
 
 fn remove(table: &Table, class: Class) -> bool {
-    table.lock_stripe_of(&placed(table, class)).remove()
+    table.lock_stripe(&table.placed(class)).remove()
 }
 
 fn a_removal_during_a_split(item: Class, remove: Remove, swapped: bool) {
@@ -114,7 +114,8 @@ fn model_a_removal_during_a_split() {
 
 /// Looks at what the pointer says only, and not at the tag.
 fn remove_by_the_pointer(table: &Table, class: Class) -> bool {
-    let guard = table.lock_stripe(&class);
+    let placed = table.placed(class);
+    let guard = table.lock_stripe(&placed);
     contains_without_tags(table, class) && guard.remove()
 }
 
@@ -257,7 +258,7 @@ fn exactly_one_is_new(claim: Claim, item: Class, splits: [usize; 3]) {
 }
 
 fn insert_once(table: &Table, class: Class) -> Result<bool, InsertError> {
-    insert::insert_once(table, &placed(table, class))
+    insert::insert_once(table, &table.placed(class))
 }
 
 #[test]
@@ -272,7 +273,8 @@ fn model_exactly_one_is_new_during_a_split() {
 
 /// Looks into the parent only, or into the child only if the pointer says so.
 fn claim_by_the_pointer(table: &Table, class: Class) -> Result<bool, InsertError> {
-    let guard = table.lock_stripe(&class);
+    let placed = table.placed(class);
+    let guard = table.lock_stripe(&placed);
     if contains_without_tags(table, class) {
         return Ok(false);
     }
@@ -295,7 +297,8 @@ fn mutant_a_relaxed_load_under_the_lock() {
     for reading in [Reading { bucket: Relaxed, ..READING }, Reading { pointer: Relaxed, ..READING }]
     {
         let query = move |table: &Table| {
-            let _guard = table.lock_stripe(&item);
+            let placed = table.placed(item);
+            let _guard = table.lock_stripe(&placed);
             // ORDERING: the model's.
             let pointer = Pointer::of(table.pointer.load(reading.pointer));
             let read = |position| read_by(table, pointer, position, item, reading);
