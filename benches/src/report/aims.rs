@@ -74,12 +74,12 @@ const AIMS: [Aim; 17] = [
         &[(CACHED, Least(150.0)), (MIDDLE, Least(150.0)), (LARGE, Least(150.0))],
     ),
     (
-        "Readers of a `BlockedBloomFilter` while one thread inserts, share of their rate",
+        "Readers of a `BlockedBloomFilter` while one thread inserts, share of their speed",
         |data, items| kept(data, items, BLOCKED, INSERTING),
         &[(CACHED, Least(0.8)), (MIDDLE, Least(0.8))],
     ),
     (
-        "Readers of a `CuckooFilter` while one thread inserts and removes, likewise",
+        "Readers of a `CuckooFilter` while one thread inserts and removes, share of their speed",
         |data, items| kept(data, items, CUCKOO, CHURNING),
         &[(CACHED, Least(0.8)), (MIDDLE, Least(0.8))],
     ),
@@ -94,7 +94,7 @@ const AIMS: [Aim; 17] = [
         &[(MIDDLE, Most(2.0))],
     ),
     (
-        "`contains_many_with`, miss, likewise",
+        "`contains_many_with`, miss, of a grown `ScalableBloomFilter`, times a fixed filter",
         |data, items| data.at("chains", items).ratio((SCALABLE, MISSES), (BLOCKED, MISSES)),
         &[(MIDDLE, Most(3.0))],
     ),
@@ -104,17 +104,17 @@ const AIMS: [Aim; 17] = [
         &[(MIDDLE, Most(1.2)), (LARGE, Most(1.2))],
     ),
     (
-        "Likewise, the worst of 16",
+        "Queries of a growing `CuckooFilter`, times a fixed filter of the count, the worst of 16",
         |data, most| grown(data, most, &QUERIES.map(|query| query.name())).map(|ends| ends[1]),
         &[(MIDDLE, Most(1.5)), (LARGE, Most(1.5))],
     ),
     (
-        "Inserts likewise, the median",
+        "The last inserts into a growing `CuckooFilter`, times a fixed filter, the median of 16",
         |data, most| grown(data, most, &[LAST]).map(|ends| ends[0]),
         &[(MIDDLE, Most(1.5)), (LARGE, Most(1.5))],
     ),
     (
-        "The slowest of 10,000 inserts likewise, the median",
+        "The slowest of 10,000 inserts into it, times a fixed filter, the median of 16",
         |data, most| grown(data, most, &[TAIL]).map(|ends| ends[0]),
         &[(MIDDLE, Most(2.0)), (LARGE, Most(2.0))],
     ),

@@ -51,7 +51,8 @@ pub(super) fn page(data: &Data, charts: &[&str]) -> String {
     page.text(
         "Nanoseconds, the fastest of the runs; the best of each column is in bold. Queries are of \
          present items (hit), absent items (miss), or both in random order. The names of other \
-         crates say how threads share them. Some round up, so the rate is measured too.",
+         crates say how threads share their filters. Some crates round sizes up, so the rate is \
+         measured too.",
     );
     for items in [100_000, 10_000_000, 100_000_000] {
         let point = data.at("one_thread", items);
@@ -69,8 +70,8 @@ pub(super) fn page(data: &Data, charts: &[&str]) -> String {
         page.head("Threads");
         page.text(&format!(
             "Filters of 1,000,000 items. Million operations per second of one thread, then of all, \
-             and the multiple. The last columns are the share of the rate that readers keep while \
-             another thread writes.\n\n{}",
+             and the multiple. The last columns have the queries per second of the readers while \
+             another thread writes, as a share of those without it.\n\n{}",
             shared(data).markdown()
         ));
     }

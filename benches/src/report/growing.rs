@@ -101,12 +101,13 @@ pub(super) fn page(data: &Data, charts: &[&str]) -> String {
         ));
         page.text(&format!(
             "A filter made for {} items grows. At {} counts, drawn at random, it is compared with \
-             fixed filters made for just that count: at the rate that it has there (the request × \
-             the count / {}), and at the request. On one thread, in one process, in turn; a figure \
-             of a count is the median of all runs, and the memory of a fixed filter is touched \
-             before it is filled. Below are the median and the highest of the {} ratios. Of the \
-             inserts, those of the last tenth before the count, all, and the time that one of \
-             10,000 exceeds.\n\n{}",
+             two fixed filters made for just that count: one at the rate that the growing filter \
+             has there (the request × the count / {}), and one at the request. All run on one \
+             thread, in one process, in turn. The memory of a fixed filter is touched before it is \
+             filled. A figure of a count is the median of all runs, and a ratio is the figure of \
+             the growing filter divided by that of the fixed one. Below are the median and the \
+             highest of the {} ratios. The inserts are those of the last tenth before the count, \
+             all inserts up to the count, and the time that one insert of 10,000 exceeds.\n\n{}",
             count(first),
             COUNTS,
             count(most),
@@ -114,8 +115,8 @@ pub(super) fn page(data: &Data, charts: &[&str]) -> String {
             against(data, most).markdown()
         ));
         page.text(&format!(
-            "How full the filters are, and the ratios to the fixed filter at the request, of a \
-             `CuckooFilter` at 1 %:\n\n{}",
+            "The loads of a growing `CuckooFilter` at 1 % and of both fixed filters, by count, and \
+             the ratios to the fixed filter at the request:\n\n{}",
             at_counts(data, most).markdown()
         ));
     }
@@ -139,16 +140,18 @@ pub(super) fn page(data: &Data, charts: &[&str]) -> String {
         let items = count(point.items);
         let text = match section {
             "chains" => format!(
-                "Filters made for {} items that have grown to {items} items, below fixed filters \
-                 made for all. Nanoseconds per item on one thread at a rate of 1 %; inserts are \
-                 timed from the first to the last item, growth included. A filter that does not \
-                 report to what it has grown has no bits.",
+                "The first rows are fixed filters made for {items} items, the others filters made \
+                 for {} items that have grown to {items}. Nanoseconds per item, the fastest of the \
+                 runs, on one thread at a rate of 1 %. Inserts are timed from the first to the \
+                 last item, growth included. Bits are missing where a filter does not report its \
+                 present size.",
                 count(point.items / GROWTH)
             ),
             _ => format!(
-                "Made for the {items} items that they hold, which is also the window of the \
-                 `RotatingBloomFilter`; a `OnceBloomFilter` never forgets. Nanoseconds per item on \
-                 one thread at a rate of 1 %."
+                "The filters are made for the {items} items that they hold. This number is also \
+                 the window of the `RotatingBloomFilter`. The `OnceBloomFilter`, which never \
+                 forgets, is for comparison. Nanoseconds per item, the fastest of the runs, on one \
+                 thread at a rate of 1 %."
             ),
         };
         page.head(title);

@@ -119,8 +119,8 @@ impl<F: Buildable> Builder<F> {
         }
     }
 
-    /// Sets the number of distinct items. The filter holds them at its rate with a probability of
-    /// more than 1 − 10⁻⁶. 0 counts as 1 and gives the smallest filter.
+    /// Sets the number of distinct items. All of them fit, at the requested rate, with a
+    /// probability of more than 1 − 10⁻⁶. 0 counts as 1 and gives the smallest filter.
     ///
     /// # Examples
     ///
@@ -137,16 +137,19 @@ impl<F: Buildable> Builder<F> {
     }
 
     /// Sets the number of distinct items up to which the filter grows and keeps its rate. Without
-    /// it, or if it is not above the [`capacity`](Self::capacity), the filter does not grow. Goes
-    /// with a capacity only: explicit sizes do not grow, and [`like`](Self::like) takes the growth
-    /// of the other filter too.
+    /// this bound, or if it is not above the [`capacity`](Self::capacity), the filter does not
+    /// grow. Needs a capacity: explicit sizes do not grow, and [`like`](Self::like) takes the
+    /// growth of the other filter too.
     ///
     /// The filter starts with the memory for its capacity, at least 8 KiB, and grows with its
     /// items, in place. Each doubling of the bound takes one bit more per item, until the filter
-    /// has grown accordingly; meanwhile the rate is lower.
+    /// has grown accordingly; meanwhile the rate is lower. At the end of growth, inserts return
+    /// [`InsertError::Full`](crate::InsertError::Full).
     ///
-    /// Memory is reserved for the bound, and taken when it is needed (on Linux with feature `std`;
-    /// elsewhere the allocator decides). If the system does not have it, `build` returns an error.
+    /// Address space is reserved for the bound. Linux with feature `std` takes memory when it is
+    /// needed; elsewhere the allocator decides. If the system refuses the address space,
+    /// [`build`](Self::build) returns [`BuildError::Alloc`]. If no fingerprint is wide enough for
+    /// the rate at the bound, it returns [`BuildError::RateTooLow`].
     ///
     /// # Examples
     ///
@@ -199,9 +202,11 @@ impl<F: Buildable> Builder<F> {
     }
 
     /// Sets the number of slots per bucket. With more slots, a filter can be filled further. With
-    /// fewer slots, it has fewer false positives at the same width. There are buckets of 4 or 8
-    /// slots of 8 bits, 5 of 12, 4 of 16, 3 of 20 and 2 of 32, and where the processor supports
-    /// buckets of 128 bits ([`Geometry::shapes`]) also 7 of 18, 5 of 25, 4 of 32 and 3 of 42.
+    /// fewer slots, it has fewer false positives at the same width.
+    ///
+    /// A bucket has 4 or 8 slots of 8 bits, 5 of 12, 4 of 16, 3 of 20, or 2 of 32. Where the
+    /// processor supports buckets of 128 bits ([`Geometry::shapes`]), it may also have 7 slots of
+    /// 18 bits, 5 of 25, 4 of 32, or 3 of 42.
     ///
     /// # Examples
     ///
@@ -233,9 +238,8 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// Sets exactly the sizes of another filter, such as one to merge with. A
-    /// [`capacity`](Self::capacity) may be added, to state the number of items for which they are
-    /// meant.
+    /// Sets exactly the sizes of another filter, such as one to merge with. With a
+    /// [`capacity`](Self::capacity) too, the filter reports that capacity, and its sizes stay.
     ///
     /// # Examples
     ///
@@ -342,8 +346,8 @@ impl<F: Buildable> Builder<F> {
 
 /// Takes the sizes, the capacity and a clone of the hasher of a filter, to build an empty one.
 ///
-/// Reads no buckets, and other threads may use the filter meanwhile. With `Swap` of the crate
-/// `tamis` it clears a filter that is in use.
+/// Reads no buckets. Other threads may use the filter meanwhile. To clear a filter that is in use,
+/// replace it by the empty one, with `Swap` of the crate `tamis`.
 ///
 /// # Examples
 ///

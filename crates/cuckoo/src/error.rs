@@ -25,19 +25,20 @@ pub enum InsertError {
     ///
     /// Another item may still fit, but the filter is past its capacity. The first insert fails at
     /// about 88 % of the slots (2 slots per bucket), 95 % (3), 97 % (4), 98 % (5 and 8) or 99 %
-    /// (7), and sooner where many items were inserted several times.
+    /// (7), and sooner if many items were inserted several times. A filter that grows returns this
+    /// error at its last size only.
     ///
     /// While other threads relocate items, the error may come slightly too early: an item in
     /// relocation occupies two slots.
     Full,
-    /// All slots of the item's two buckets hold its copies, or copies of items that the filter
-    /// cannot distinguish from it: twice the number of slots per bucket. Other items can still be
-    /// inserted.
+    /// All slots of the item's two buckets hold copies of this item, or of items that the filter
+    /// cannot distinguish from it. The number of these copies is twice the slots per bucket. Other
+    /// items can still be inserted.
     TooManyCopies,
-    /// A filter that grows found no room, and cannot make any: another thread stopped while it held
-    /// a lock, and did not go on within about a second (without `std`, a much shorter time). The
-    /// filter has not reached its last size. When the thread goes on, inserts succeed again. Until
-    /// then, further inserts that find no room wait for milliseconds only.
+    /// A filter that grows has no room for the item, and cannot grow now: another thread stopped
+    /// while it held a lock, for about a second (without `std`, a much shorter time). The filter
+    /// has not reached its last size. When the thread goes on, inserts succeed again. Until then,
+    /// further inserts that find no room wait for milliseconds only.
     Stalled,
 }
 
@@ -73,7 +74,8 @@ pub enum MergeError {
     Geometry,
     /// The filters hash the same item differently: their algorithms or seeds differ.
     Hash,
-    /// The items of both filters do not fit into one filter of this geometry.
+    /// The items of both filters do not fit into one filter of this geometry. If the filters grow,
+    /// the merged one grows too, up to its last size.
     Insert(InsertError),
     /// The allocation failed.
     Alloc {

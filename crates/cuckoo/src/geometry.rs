@@ -29,7 +29,8 @@ const GROWING_PARTS: u64 = 16;
 /// In two filters with equal geometry and equal hashers, an item has the same fingerprint and the
 /// same two buckets. All methods are arithmetic and need no filter.
 ///
-/// The buckets, slots, bits and bytes of a filter that grows are those before it grows.
+/// In the geometry of a filter that grows, the buckets, slots, bits and bytes are those before it
+/// grows.
 ///
 /// # Examples
 ///
@@ -241,9 +242,9 @@ impl Geometry {
         self.buckets * self.shape.bits() as u64
     }
 
-    /// Returns the number of bytes that a filter allocates: its buckets in whole cache lines, and
-    /// the locks, versions and counts. The latter need at most 1 % of the buckets, or three cache
-    /// lines; in a filter that grows, at least 5 KiB.
+    /// Returns the number of bytes of a filter: its buckets in whole cache lines, and the locks,
+    /// versions and counts. The locks, versions and counts need at most 1 % of the buckets, or
+    /// three cache lines; in a filter that grows, at least 5 KiB.
     ///
     /// # Examples
     ///
@@ -263,8 +264,8 @@ impl Geometry {
     }
 
     /// Returns the number of distinct items that the filter holds with a probability of more than 1
-    /// − 10⁻⁶. That of a filter that grows is what it holds at its last size, with high
-    /// probability.
+    /// − 10⁻⁶. For a filter that grows, returns the number that it holds at its last size with high
+    /// probability: at least the `max_capacity` of its builder.
     ///
     /// # Examples
     ///

@@ -3,7 +3,7 @@
 //!
 //! A query may report an item that is absent, at a rate that you choose. It never misses an item
 //! that is present. [One table](https://docs.rs/tamis/latest/tamis/#which-type) helps to choose
-//! among all filters of Tamis. This one says how two of them differ:
+//! among all filters of Tamis. This table compares the two cuckoo filters:
 //!
 //! | | [`CuckooFilter`] | [`OnceCuckooFilter`] |
 //! |---|---|---|
@@ -14,13 +14,18 @@
 //! | insert into full buckets | relocates other items, under one lock at a time | the same |
 //! | query | no lock, except after eight attempts that relocations or removals disturbed | the same |
 //!
-//! Both grow if the builder says so: `.capacity(10_000).max_capacity(100_000_000)`. The table grows
-//! in place, a few buckets at a time, while other threads use it. A query reads two buckets at any
-//! size, and answers do not change. No operation waits for growth, except an insert that finds no
-//! room: it waits for milliseconds at most, and then returns an error. What growth costs: an insert
-//! takes the lock of its item, and is slower because the table is never far from full; until the
-//! filter has grown, each doubling of the bound costs one bit per item. The filter does not shrink:
-//! [`clear`](CuckooFilter::clear) keeps the memory too. [`growth`] has the protocol and its proof.
+//! Both grow if the builder gets a [`max_capacity`](Builder::max_capacity):
+//! `.capacity(10_000).max_capacity(100_000_000)`. The table grows in place, a few buckets at a
+//! time, while other threads use it. A query reads two buckets at any size, and no answer changes.
+//! Growth has these costs:
+//!
+//! * An insert takes the lock of its item, and is slower, because the table is never far from full.
+//! * Until the filter has grown, each doubling of the bound costs one bit per item.
+//! * The filter does not shrink. [`clear`](CuckooFilter::clear) keeps the memory too.
+//!
+//! Only an insert that finds no room waits for growth: for about a second at most, if another
+//! thread stopped while it held a lock. Then it returns [`InsertError::Stalled`]. At its last size
+//! a full filter returns [`InsertError::Full`]. [`growth`] has the protocol and its proof.
 //!
 //! A *slot* holds the fingerprint of one item. A *bucket* consists of a few slots. Each item has
 //! two buckets. The builder chooses the shape of the buckets that needs the fewest bits, or nearly
@@ -44,21 +49,20 @@
 //! choose them. Their operations take longer, so the builder chooses them only if they save a
 //! twentieth of the memory.
 //!
-//! MEASURED: with 5 slots of 25 bits, a query takes 7.4 ns, and 3.7 ns in batches, instead of 5.6
+//! MEASURED: with 5 slots of 25 bits, a query takes 7.4 ns, and 3.6 ns in batches, instead of 5.6
 //! ns and 3.2 ns with 2 slots of 32 bits; an insert takes 28 ns instead of 25 ns (100,000 items,
 //! Zen 5).
 //!
-//! The table is for a million items; the limit of all filters, `items / 2^64`, raises the last rate
-//! for more. At a rate a little below that of a row, the builder keeps the shape and adds buckets;
-//! at a much lower rate it takes the next shape. In between, the filter may be larger than a
-//! classic Bloom filter: at 0.1 %, 16.8 bits per item instead of 14.4.
+//! The table is for a million items. With more items, equal hashes raise the last rate: no filter
+//! has a rate below `items / 2^64`. At a rate a little below that of a row, the builder keeps the
+//! shape and adds buckets. At a much lower rate it takes the next shape. In between, the filter may
+//! be larger than a classic Bloom filter: at 0.1 %, 16.8 bits per item instead of 14.4.
 //!
 //! # Guarantees
 //!
 //! * **No false negatives.** A query finds every item whose insert happened before it and which was
 //!   not removed, while other threads insert, relocate and remove. [`protocol`] contains the proof.
-//! * **A failed insert leaves the contents unchanged.** It returns an error ([`InsertError`]), and
-//!   every item stays in the filter.
+//! * **A failed insert leaves the contents unchanged.** It returns an [`InsertError`].
 //! * **`len` is a count, not an estimate.** It is exact while no thread writes.
 //! * **The false-positive rate is reported** for the contents of the filter, exactly while no
 //!   thread writes.

@@ -30,15 +30,15 @@ use crate::shared::Shared;
 /// failed insert has removed nothing.
 ///
 /// *Limits.* A filter with four slots per bucket is built to use 95 % of its slots, and the first
-/// insert fails near 97 % ([`InsertError::Full`]). Many copies of the same items make it full
-/// sooner: near 75 %, if every item was inserted three times. It holds at most eight copies of an
-/// item ([`InsertError::TooManyCopies`]).
+/// insert fails near 97 % ([`InsertError::Full`]). Many copies of the same items make the filter
+/// full sooner: near 75 %, if every item was inserted three times. The filter holds at most eight
+/// copies of an item, the slots of two buckets ([`InsertError::TooManyCopies`]).
 ///
 /// *Growth.* With [`max_capacity`](crate::Builder::max_capacity) the filter grows in place, and is
-/// full at its last size only. It holds as many copies of an item as two buckets have slots at its
-/// present size: at least four, at most 22. An insert then holds a lock of its item, whatever the
-/// load. If a thread stops in the middle of growth, inserts go on while there is room, and then
-/// return [`InsertError::Stalled`].
+/// full at its last size only. The copies of an item are limited by the slots of two buckets at the
+/// present size: at least four, at most 22. Every insert holds the lock of its item. If a thread
+/// stops in the middle of growth, inserts go on while there is room, and then return
+/// [`InsertError::Stalled`].
 ///
 /// For items that are never removed, such as claims on work, use
 /// [`OnceCuckooFilter`](crate::OnceCuckooFilter).
@@ -106,16 +106,16 @@ impl<T: ?Sized> CuckooFilter<T> {
 impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// Inserts one copy of an item, whether or not the filter already contains the item.
     ///
-    /// Lock-free while one of the item's two buckets has an empty slot. If both are full, the
-    /// insert searches for items to relocate. The search only reads: up to 1024 buckets and their
-    /// neighbours, with 16 KiB of stack. Then the insert takes the locks of the items that it
-    /// relocates, one at a time.
+    /// Lock-free while one of the item's two buckets has an empty slot, if the filter does not
+    /// grow. If both are full, the insert searches for items to relocate. The search only reads: up
+    /// to 1024 buckets and the other bucket of each of their items, with 16 KiB of stack. Then the
+    /// insert takes the locks of the items that it relocates, one at a time.
     ///
     /// # Errors
     ///
     /// [`InsertError`]: `Full` if a whole search found no way to make room, `TooManyCopies` if all
-    /// slots of both buckets hold copies of this item. Either way, the filter contains the same
-    /// copies of all items as before.
+    /// slots of both buckets hold copies of this item, `Stalled` if the filter cannot grow now. In
+    /// each case, the filter contains the same copies of all items as before.
     ///
     /// # Examples
     ///
@@ -149,8 +149,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// cannot distinguish from it, at the [`false_positive_rate`](Self::false_positive_rate). From
     /// then on, the other item is a false negative. A check with [`contains`](Self::contains) does
     /// not prevent this, because it also returns `true` for these items. *Removing an item
-    /// concurrently with its insert* may return `false`, or do the same harm. From a snapshot or a
-    /// merged filter, remove only items that were inserted before the snapshot or the merge.
+    /// concurrently with its insert* may return `false`, or do the same harm. From a clone or a
+    /// merged filter, remove only items that were inserted before the clone or the merge.
     ///
     /// Takes the lock of the item. Do not call it in a signal handler, which may have interrupted
     /// the holder of the lock.
@@ -178,8 +178,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// Returns the number of copies of an item: at least the number of inserts less the number of
     /// removals, and more if the filter contains items that it cannot distinguish from it.
     ///
-    /// Exact while other threads relocate items, because it takes the lock of the item. Each
-    /// concurrent insert or removal of the item is counted or not.
+    /// Takes the lock of the item, so the number is exact even while other threads relocate items.
+    /// Each concurrent insert or removal of the item is counted or not.
     ///
     /// # Examples
     ///
@@ -204,11 +204,11 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// inserted, the probability of `true` is the
     /// [`false_positive_rate`](Self::false_positive_rate).
     ///
-    /// Takes no lock: the query reads the item's two buckets, and repeats the read in the rare
-    /// case that a copy was relocated or removed at the same time. After eight disturbed attempts
-    /// it waits for the item's lock.
+    /// The query reads the item's two buckets without a lock. It repeats the read in the rare case
+    /// that a copy was relocated or removed at the same time. After eight disturbed attempts it
+    /// takes the item's lock; in a filter that grows, it never waits for the lock.
     ///
-    /// The query finds every item whose insert happened before it, even while other threads
+    /// The query finds every item whose insert happened before the query, even while other threads
     /// relocate the item. It may or may not find an item that is inserted concurrently.
     ///
     /// # Examples
@@ -256,9 +256,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// index and the result that [`insert`](Self::insert) would have returned. An error does not
     /// end the batch.
     ///
-    /// Faster than single inserts in filters that do not fit in the caches.
-    /// Each insert adds a copy.
-    /// See [batches](crate#batches) for slow iterators and panics.
+    /// Faster than single inserts in filters that do not fit in the caches. Each insert adds a
+    /// copy. See [batches](crate#batches) for slow iterators and panics.
     ///
     /// # Examples
     ///
@@ -514,7 +513,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.len() == 0
     }
 
-    /// Returns the number of distinct items for which the filter was built.
+    /// Returns the number of distinct items for which the filter was built: the `max_capacity` of
+    /// a filter that grows.
     ///
     /// # Examples
     ///
@@ -529,10 +529,10 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.capacity()
     }
 
-    /// Returns the share of slots that are in use, computed from [`len`](Self::len).
+    /// Returns the share of the present slots that are in use, computed from [`len`](Self::len).
     ///
-    /// Inserts take longer from about 0.8 on. The first inserts fail at about 0.88 (2 slots per
-    /// bucket), 0.95 (3), 0.97 (4) or 0.98 (5 and 8).
+    /// Inserts take longer from about 0.8 on. [`InsertError::Full`] has the shares at which the
+    /// first inserts fail.
     ///
     /// # Examples
     ///
@@ -550,8 +550,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.load_factor()
     }
 
-    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all
-    /// buckets once: `O(buckets)`.
+    /// Returns how full the filter is, and the false-positive rate of its contents. Reads every
+    /// bucket, and the other bucket of every fingerprint: `O(slots)`.
     ///
     /// # Examples
     ///
@@ -644,7 +644,8 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         self.shared.false_positive_rate()
     }
 
-    /// Returns the number of bytes that the filter allocates: buckets, locks, versions and counts.
+    /// Returns the number of bytes of the buckets, locks, versions and counts. Address space that
+    /// is reserved for growth does not count.
     ///
     /// # Examples
     ///

@@ -18,9 +18,9 @@ use crate::shared::Shared;
 /// A concurrent cuckoo filter whose `insert` is a test-and-set: **exactly one** of any number of
 /// concurrent inserts of an item returns `Ok(true)`.
 ///
-/// Use it to claim work. At most rates below 0.1 % it needs less memory than the once filter of
-/// the Bloom kind, and it returns an error when it is full, where a Bloom filter's rate rises. If
-/// an item is a false positive, no insert of it returns `Ok(true)`; this happens at the
+/// Use it to claim work. At most rates below 0.1 % it needs less memory than `OnceBloomFilter` of
+/// the crate `tamis`. When it is full, it returns an error, where the rate of a Bloom filter rises.
+/// If an item is a false positive, no insert of it returns `Ok(true)`; this happens at the
 /// [`false_positive_rate`](Self::false_positive_rate).
 ///
 /// There is no `remove`. Two items that the filter cannot distinguish are stored once, because the
@@ -34,9 +34,9 @@ use crate::shared::Shared;
 /// *Inserts of new items* hold the lock of the item for one compare-exchange. Above about 80 % of
 /// the slots, an insert has to relocate other items, under one lock at a time.
 ///
-/// *Growth.* With [`max_capacity`](crate::Builder::max_capacity) the filter grows in place, and
-/// each item still has at most one winner. If a thread stops in the middle of growth, inserts go
-/// on while there is room, and then return [`InsertError::Stalled`].
+/// *Growth.* With [`max_capacity`](crate::Builder::max_capacity) the filter grows in place, and is
+/// full at its last size only. Each item still has at most one winner. If a thread stops in the
+/// middle of growth, inserts go on while there is room, and then return [`InsertError::Stalled`].
 ///
 /// # Examples
 ///
@@ -104,14 +104,15 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// this call does so.
     ///
     /// **Exactly one** of any number of concurrent inserts of a new item returns `Ok(true)`. None
-    /// does if the item is a false positive, or becomes one during these inserts. `Ok(false)` does
-    /// not make visible what else the inserting thread has written.
+    /// does if the item is a false positive, or becomes one during these inserts. After
+    /// `Ok(false)`, other writes of the thread that inserted the item may be invisible.
     ///
     /// # Errors
     ///
-    /// [`InsertError::Full`] if a whole search found no way to make room. The search only reads: up
-    /// to 1024 buckets and their neighbours, with 16 KiB of stack. The filter then contains the
-    /// same items as before, and not this one.
+    /// [`InsertError`]: `Full` if a whole search found no way to make room, `Stalled` if the filter
+    /// cannot grow now. The search only reads: up to 1024 buckets and the other bucket of each of
+    /// their items, with 16 KiB of stack. After an error, the filter contains the same items as
+    /// before, and not this one.
     ///
     /// # Examples
     ///
@@ -136,11 +137,11 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
     /// inserted, the probability of `true` is the
     /// [`false_positive_rate`](Self::false_positive_rate).
     ///
-    /// Takes no lock: the query reads the item's two buckets, and repeats the read in the rare
-    /// case that a copy was relocated at the same time. After eight disturbed attempts it waits
-    /// for the item's lock.
+    /// The query reads the item's two buckets without a lock. It repeats the read in the rare case
+    /// that a copy was relocated at the same time. After eight disturbed attempts it takes the
+    /// item's lock; in a filter that grows, it never waits for the lock.
     ///
-    /// The query finds every item whose insert happened before it, even while other threads
+    /// The query finds every item whose insert happened before the query, even while other threads
     /// relocate the item. It may or may not find an item that is inserted concurrently.
     ///
     /// # Examples
@@ -387,7 +388,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.len() == 0
     }
 
-    /// Returns the number of distinct items for which the filter was built.
+    /// Returns the number of distinct items for which the filter was built: the `max_capacity` of
+    /// a filter that grows.
     ///
     /// # Examples
     ///
@@ -402,10 +404,10 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.shared.capacity()
     }
 
-    /// Returns the share of slots that are in use, computed from [`len`](Self::len).
+    /// Returns the share of the present slots that are in use, computed from [`len`](Self::len).
     ///
-    /// Inserts take longer from about 0.8 on. The first inserts fail at about 0.88 (2 slots per
-    /// bucket), 0.95 (3), 0.97 (4) or 0.98 (5 and 8).
+    /// Inserts take longer from about 0.8 on. [`InsertError::Full`] has the shares at which the
+    /// first inserts fail.
     ///
     /// # Examples
     ///
@@ -423,8 +425,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.shared.load_factor()
     }
 
-    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all
-    /// buckets once: `O(buckets)`.
+    /// Returns how full the filter is, and the false-positive rate of its contents. Reads every
+    /// bucket, and the other bucket of every fingerprint: `O(slots)`.
     ///
     /// # Examples
     ///
@@ -517,7 +519,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.shared.false_positive_rate()
     }
 
-    /// Returns the number of bytes that the filter allocates: buckets, locks, versions and counts.
+    /// Returns the number of bytes of the buckets, locks, versions and counts. Address space that
+    /// is reserved for growth does not count.
     ///
     /// # Examples
     ///

@@ -254,8 +254,8 @@ pub fn frozen_from_lines<F: Buildable + Filter>(
     make(geometry, capacity, hasher, lines, len, PairAccess::detect()).map(Frozen::new)
 }
 
-/// Makes a filter from these lines. Buckets of 128 bits without an access make a filter that may
-/// only be queried.
+/// Makes a filter from these lines. If the buckets have 128 bits and `access` is missing, the
+/// filter may only be queried.
 fn make<F: Buildable>(
     geometry: Geometry,
     capacity: usize,
@@ -280,8 +280,7 @@ fn make<F: Buildable>(
         .map_err(|error| LinesError::Alloc { bytes: shared::bytes(error) })
 }
 
-/// Returns a copy of the filter, as `clone` does, but returns an
-/// error if the allocation fails.
+/// Returns a copy of the filter, as `clone` does, or an error if the allocation fails.
 ///
 /// # Errors
 ///

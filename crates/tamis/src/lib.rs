@@ -38,15 +38,16 @@
 //! | the least memory above 0.1 %, with slower operations | [`BloomFilter`] | at least one call returns `true` | 9.6 / 19.2 / 29.0 / 43.4 |
 //! | to remove items, or to count copies | [`CuckooFilter`] | each call adds a copy | 13.1 / 19.5 / 26.3 / 37.2 |
 //! | to remove items, with inserts that never fail | [`CountingBloomFilter`] | at least one call returns `true`; each adds a copy | 47.8 / 102.4 / 162.7 / 359.9 |
-//! | the least memory for most rates below 0.03 %, or claims that fail with an error when the filter is full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 19.5 / 26.3 / 37.2 |
+//! | the least memory for most rates below 0.03 %, or claims that return an error when the filter is full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 19.5 / 26.3 / 37.2 |
 //! | a filter whose size you cannot guess: it grows while threads use it | [`ScalableBloomFilter`] | at least one call returns `true` | those of a blocked filter, times 1.0 to 1.7; [times up to 6 just after it has grown](guide::grow) |
 //! | claims whose number you cannot guess | [`OnceScalableBloomFilter`] | **exactly one** call returns `true` | those of a blocked filter, times 1.0 to 1.7; [times up to 6 just after it has grown](guide::grow) |
 //!
-//! Must it grow, and remove items or give each to one thread? Both cuckoo filters grow in place,
-//! while threads use them, if the builder gets a [`max_capacity`](cuckoo::Builder::max_capacity).
-//! They then take one bit more per item for each doubling that is still possible.
+//! Both cuckoo filters grow in place, while threads use them, if the builder gets a
+//! [`max_capacity`](cuckoo::Builder::max_capacity). They then take one bit more per item for each
+//! doubling that is still possible. Use them if the filter must grow, and either items are removed
+//! or each item has one winner.
 //!
-//! The cuckoo filters' 26.3 needs x86-64 with AVX; elsewhere it is 37.2. [The
+//! The 26.3 bits of the cuckoo filters need x86-64 with AVX; elsewhere they take 37.2. [The
 //! guide](guide::figures) compares speed.
 //!
 //! What a false positive costs depends on the use. In front of a store it costs one unnecessary
@@ -75,10 +76,10 @@
 //!   whole window; [the chapter](guide::forget) says how to keep the others.
 //! * **A known false-positive rate.** The size is computed for the actual layout of the filter, and
 //!   `false_positive_rate` returns the rate for its current contents.
-//! * **The same names.** Most methods for building, inserting, querying and statistics are the same
-//!   in all types, so one type can replace another. [Generic code](guide::generic) uses the traits
-//!   [`Filter`], [`OnceFilter`] and [`WithRate`], and [`Error`] has a `From` implementation for
-//!   every error of this crate.
+//! * **The same names.** Most methods to build, insert, query and report figures are the same in
+//!   all types, so one type can replace another. [Generic code](guide::generic) uses the traits
+//!   [`Filter`], [`OnceFilter`] and [`WithRate`]. [`Error`] has a `From` implementation for every
+//!   error of this crate.
 //! * **Any hasher.** The default is ahash with random keys. A filter that is saved, or shared
 //!   between programs, needs a stable hasher from the module [`hash`].
 //! * **Clearing.** `clear` needs exclusive access, except in a [`RotatingBloomFilter`]. With a
@@ -151,15 +152,15 @@ pub use crate::error::Error;
 /// # What an insert during a replacement means
 ///
 /// An insert acts on the filter that its pin sees. If the pin was taken before the replacement, the
-/// item is gone together with the old filter. An item that was inserted through a pin taken after
-/// `replace` returned is found until the next replacement. While a replacement runs, an insert and
-/// a query may use different filters.
+/// item is lost together with the old filter. If the pin was taken after `replace` returned, the
+/// item is found until the next replacement. While a replacement runs, an insert and a query may
+/// use different filters.
 ///
 /// *At most one winner per period.* In a [`OnceBloomFilter`] or a [`OnceCuckooFilter`], exactly one
-/// insert of an item returns `true` **per filter**, so per period between two replacements. Two
-/// threads whose pins are on both sides of a replacement may both win, one in each filter, although
-/// their inserts run concurrently. If an item must not be claimed twice in a short time, do not
-/// clear everything at once: use a window of several generations (`RotatingBloomFilter`).
+/// insert of an item returns `true` **per filter**, so one per period between two replacements. If
+/// one thread took its pin before a replacement and another thread after it, both may win, one in
+/// each filter, although their inserts run concurrently. If an item must not be claimed twice in a
+/// short time, do not clear the whole filter at once: use a [`RotatingBloomFilter`].
 ///
 /// *Replace by a filter with the same hasher*, as `Builder::from` does, if hashes are computed
 /// outside of the filter.

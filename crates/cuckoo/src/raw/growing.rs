@@ -1,9 +1,9 @@
 //! The lines of a filter that grows, for crates that save and load filters.
 //!
-//! The buckets have 64 or 128 bits. The two highest bits of a bucket are its tag, 1 at an even
-//! level and 2 at an odd one; its slots are below. [`growth`](crate::growth) says which bucket is
-//! at which place. The number of buckets determines the level of each, so an [`Extent`] and the
-//! words are all of a filter.
+//! The buckets have 64 or 128 bits. The two highest bits of a bucket are its tag: 1 at an even
+//! level, 2 at an odd one. Its slots are below. [`growth`](crate::growth) says which bucket is at
+//! which place. The number of buckets determines the level of each bucket, so an [`Extent`] and the
+//! words are all that a filter consists of, except for its capacity and hasher.
 //!
 //! # Examples
 //!
@@ -42,7 +42,7 @@ use crate::table::Table;
 
 /// Returns the geometry of a filter that grows, with these sizes: the first number of buckets, the
 /// bits of a fingerprint, the highest number of doublings, and the bits of a bucket (64 or 128).
-/// This processor may not support it.
+/// Returns it even if this processor does not support it.
 ///
 /// # Errors
 ///
@@ -166,8 +166,8 @@ pub fn try_copy<F: Buildable>(filter: &F) -> Result<(Extent, Lines, u64), AllocE
 /// is the number of fingerprints in them, the sum of [`Extent::line_len`]. A capacity of 0 counts
 /// as 1.
 ///
-/// Check every line by [`Extent::line_len`] before. With other words a method may never return: it
-/// waits for a split to end that nobody makes.
+/// Check every line by [`Extent::line_len`] before. With other words a method may never return,
+/// because it waits for the end of a split that no thread has begun.
 ///
 /// # Errors
 ///
