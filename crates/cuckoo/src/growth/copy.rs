@@ -46,7 +46,7 @@ impl Table {
     pub(crate) fn copy_words(&self) -> Result<(Pointer, Words, u64), AllocError> {
         // Allocate first: an allocator is foreign code and may be slow, so it must not run under
         // the locks.
-        let mut words = Words::reserved(&self.plan)?;
+        let mut words = Words::reserved(&self.plan, self.places())?;
         // Under all locks no copy is added, cleared or relocated. Splits go on, but no next level
         // begins.
         (0..self.stripes()).for_each(|stripe| self.lock(stripe));

@@ -139,7 +139,7 @@ impl Extent {
     ///
     /// [`AllocError`] if the system has less memory.
     pub fn reserve(&self) -> Result<Lines, AllocError> {
-        Lines::reserved(copy::all_lines(&self.plan))
+        words::reserved_lines(&self.plan, self.buckets())
     }
 }
 
