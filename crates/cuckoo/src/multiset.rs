@@ -428,6 +428,9 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
 
     /// Removes all items. It takes `&mut self` because a concurrent query would miss items.
     ///
+    /// A filter that has grown begins with its first size again, but keeps the memory that it has,
+    /// to grow into it. Only a new filter ([`Builder::from`](crate::Builder)) gives it back.
+    ///
     /// # Examples
     ///
     /// ```
@@ -645,6 +648,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
     }
 
     /// Returns the number of bytes that the filter allocates: buckets, locks, versions and counts.
+    /// Of a filter that grows, those of its present size.
     ///
     /// # Examples
     ///
