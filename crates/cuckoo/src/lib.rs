@@ -17,10 +17,11 @@
 //! Both grow if the builder says so: `.capacity(10_000).max_capacity(100_000_000)`. The table grows
 //! in place, a few buckets at a time, while other threads use it. A query reads two buckets at any
 //! size, and answers do not change. No operation waits for growth, except an insert that finds no
-//! room: it waits for milliseconds at most, and then returns an error. What growth costs: an insert
-//! takes the lock of its item, and is slower because the table is never far from full; until the
-//! filter has grown, each doubling of the bound costs one bit per item. The filter does not shrink:
-//! [`clear`](CuckooFilter::clear) keeps the memory too. [`growth`] has the protocol and its proof.
+//! room because another thread has stopped: it waits for about a second, and then returns
+//! [`InsertError::Stalled`]. What growth costs: an insert takes the lock of its item, and is slower
+//! because the table is never far from full; until the filter has grown, each doubling of the bound
+//! costs one bit per item. The filter does not shrink: [`clear`](CuckooFilter::clear) keeps the
+//! memory too. [`growth`] has the protocol and its proof.
 //!
 //! A *slot* holds the fingerprint of one item. A *bucket* consists of a few slots. Each item has
 //! two buckets. The builder chooses the shape of the buckets that needs the fewest bits, or nearly

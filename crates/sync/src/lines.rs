@@ -88,9 +88,9 @@ impl Lines {
         Self::allocated(count, Memory::reserved)
     }
 
-    /// As [`reserved`](Self::reserved), for a table that grows: its lines are written from the first
-    /// on, little by little, `written` of them soon. A page is a huge one only where that makes the
-    /// array larger by a quarter at most.
+    /// As [`reserved`](Self::reserved), for a table that grows: its lines are written from the
+    /// first on, little by little, `written` of them soon. A page is a huge one only where that
+    /// makes what has pages larger by a quarter at most.
     ///
     /// # Errors
     ///

@@ -27,8 +27,8 @@ const MAX_THREADS: usize = 8;
 /// Maps `count` lines of zeros, and touches none of them. At least [`MIN`] lines are aligned to a
 /// huge page, and in huge pages.
 ///
-/// Of lines that are written little by little, `written` of them soon, the first are in small pages:
-/// up to [`MIN`], if fewer are written. The first write would take a whole huge page.
+/// Of lines that are written little by little, `written` of them soon, the first are in small
+/// pages: up to [`MIN`], if fewer are written. The first write would take a whole huge page.
 pub(super) fn reserved(count: usize, written: usize) -> Option<(NonNull<Line>, MmapMut)> {
     let bytes = count.checked_mul(LINE_BYTES)?;
     let small = if written < count.min(MIN) { MIN * LINE_BYTES } else { 0 };
