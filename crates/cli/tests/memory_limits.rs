@@ -135,7 +135,7 @@ fn a_filter_that_fits_is_read() {
 }
 
 /// A cuckoo filter that grows is built and saved with little address space too: it grows less far.
-/// The filter for 300,000 records, and all of its copies, would take 3.8 GiB to grow 1024-fold.
+/// The filter for 300,000 records would take 1.9 GiB to grow 1024-fold.
 #[test]
 fn a_filter_grows_as_far_as_the_address_space_allows() {
     let files = Files::new();
@@ -163,6 +163,28 @@ fn a_filter_grows_as_far_as_the_address_space_allows() {
         fs::remove_file(files.path("f")).expect("saved");
     }
     assert!(last >= 4 * 600_000, "{last}");
+}
+
+/// A filter that can be loaded can be saved: the copy has no room for growth.
+#[test]
+fn a_save_takes_no_address_space_for_growth() {
+    let files = Files::new();
+    files.write("in", "a\n");
+    files.run(&["build", "-q", "-o", "f", "--kind", "scalable-cuckoo", "--capacity", "100k", "in"]);
+    let (info, _) = files.run(&["info", "--json", "f"]);
+    let info: serde_json::Value = serde_json::from_str(&info).expect("JSON");
+    assert_eq!(info["capacity"], 102_400_000, "{info}");
+    files.write("more", "b\n");
+    let start = start(&files);
+    // The least with which it can be loaded, in steps of 16 MiB.
+    let mut limits = (0..256).map(|step| start + (step << 14));
+    let least = limits.find(|&kib| limited(&files, kib, &["info", "f"]).status.success());
+    let least = least.expect("a limit");
+    assert!(least > start + (300 << 10), "{least}");
+    let output = limited(&files, least + (200 << 10), &["new", "-q", "f", "more"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), "b\n");
+    assert_eq!(files.run(&["new", "-q", "f", "more"]).0, "");
 }
 
 /// 24 bytes that become 256 MiB at the first key.

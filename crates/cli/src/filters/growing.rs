@@ -36,8 +36,8 @@ pub(super) fn build(
         let builder = builder.clone().max_capacity(most);
         let sizes = builder.geometry().map_err(&refused)?;
         let is_least = most / 2 < least;
-        // A save takes a copy, with the same address space, and the run takes some too. Without a
-        // limit of address space the system says itself what it refuses.
+        // The run takes address space too, and so do the copies of a save. Without a limit of
+        // address space the system says itself what it refuses.
         if is_least || memory::left().is_none_or(|left| last_bytes(sizes) <= left / 4) {
             // What is reserved beyond that takes no memory yet.
             memory::check(sizes.size_in_bytes())?;

@@ -116,10 +116,10 @@ macro_rules! with_memory {
 pub(crate) use with_memory;
 
 impl Words {
-    /// Reserves the memory of the table after all doublings, for one that has this number of
-    /// buckets. The system makes a page present when it is first written.
-    pub(crate) fn reserved(plan: &Plan, buckets: u64) -> Result<Self, AllocError> {
-        Self::of_lines(plan, reserved_lines(plan, buckets)?)
+    /// Reserves memory for this number of buckets, of which the first `present` are written soon.
+    /// The system makes a page present when it is first written.
+    pub(crate) fn reserved(plan: &Plan, buckets: u64, present: u64) -> Result<Self, AllocError> {
+        Self::of_lines(plan, Lines::growing(lines(plan, buckets), lines(plan, present))?)
     }
 
     /// Makes buckets of these lines.
@@ -260,11 +260,6 @@ const fn chunks<T>(all: &[T]) -> &[[T; 4]] {
 #[inline(always)]
 const fn chunks_mut<T>(all: &mut [T]) -> &mut [[T; 4]] {
     all.as_chunks_mut().0
-}
-
-/// Reserves all lines that a table with this number of buckets may ever need.
-pub(crate) fn reserved_lines(plan: &Plan, buckets: u64) -> Result<Lines, AllocError> {
-    Lines::growing(lines(plan, plan.buckets << plan.doublings), lines(plan, buckets))
 }
 
 /// Returns the number of lines of this number of buckets.
