@@ -36,11 +36,14 @@ pub(super) fn build(
         let builder = builder.clone().max_capacity(most);
         let sizes = builder.geometry().map_err(&refused)?;
         let is_least = most / 2 < least;
+        // What it has at first: the more it is to grow, the more that is. The rest takes no memory
+        // yet.
+        let first = memory::check(sizes.size_in_bytes());
         // The run takes address space too, and so do the copies of a save. Without a limit of
         // address space the system says itself what it refuses.
-        if is_least || memory::left().is_none_or(|left| last_bytes(sizes) <= left / 4) {
-            // What is reserved beyond that takes no memory yet.
-            memory::check(sizes.size_in_bytes())?;
+        let has_space = memory::left().is_none_or(|left| last_bytes(sizes) <= left / 4);
+        if is_least || first.is_ok() && has_space {
+            first?;
             match builder.build() {
                 Err(BuildError::Alloc { .. }) if !is_least => {}
                 built => return built.map_err(refused),
