@@ -359,6 +359,10 @@ impl fmt::Display for Error {
                     write!(f, " for {}", counted(*items, "item"))?;
                 }
                 match (*source, kind, capacity.is_some()) {
+                    // No filter has this size, at any rate.
+                    (BuildError::RateTooLow { lowest, .. }, _, true) if lowest >= 1.0 => {
+                        write_too_large(f, *kind)
+                    }
                     (
                         BuildError::RateTooLow { lowest, .. },
                         FileKind::Fixed(Kind::Cuckoo),
@@ -379,6 +383,14 @@ impl fmt::Display for Error {
                          sufficient --capacity, raise --rate, or choose another --kind",
                         rate_up(lowest)
                     ),
+                    (BuildError::RateTooLow { lowest, .. }, FileKind::GrowingCuckoo, true) => {
+                        write!(
+                            f,
+                            ": the rate of a cuckoo filter that grows to twice this number is at least {}; raise \
+                         --rate, lower --capacity, or choose another --kind",
+                            rate_up(lowest)
+                        )
+                    }
                     (BuildError::RateTooLow { lowest, .. }, _, true) => write!(
                         f,
                         ": the rate is at least {}, so that equal 64-bit hashes make at most half of it; \
@@ -391,13 +403,7 @@ impl fmt::Display for Error {
                         " can grow further: equal 64-bit hashes would make more than half of the rate of the \
                          next slice; give a sufficient --capacity, or raise --rate"
                     ),
-                    (BuildError::TooLarge, ..) => {
-                        write!(
-                            f,
-                            ": it would be too large for any machine; lower {}",
-                            size_option(*kind)
-                        )
-                    }
+                    (BuildError::TooLarge, ..) => write_too_large(f, *kind),
                     (BuildError::Alloc { bytes: needed }, ..) => {
                         write!(
                             f,
@@ -521,6 +527,10 @@ impl fmt::Display for Error {
             Self::Random => write!(f, "--seed random: the system returned no random bytes"),
         }
     }
+}
+
+fn write_too_large(f: &mut fmt::Formatter<'_>, kind: FileKind) -> fmt::Result {
+    write!(f, ": it would be too large for any machine; lower {}", size_option(kind))
 }
 
 /// The option that gives the size of a filter.

@@ -117,7 +117,7 @@ impl FileKind {
             Self::Scalable => "A Bloom filter that grows: --capacity is where it begins",
             Self::GrowingCuckoo => {
                 "A cuckoo filter that grows up to 1024 times its --capacity, or less far at a very low \
-                 --rate: records can be removed"
+                 --rate or with little memory: records can be removed"
             }
         }
     }

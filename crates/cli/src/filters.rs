@@ -124,8 +124,7 @@ impl AnyFilter {
             }
             (FileKind::Scalable, _) => Self::Scalable(built!(OnceScalableBloomFilter)),
             (FileKind::GrowingCuckoo, _) => {
-                let max_capacity = growing::most_items(items, rate);
-                Self::Cuckoo(built!(CuckooFilter, max_capacity = max_capacity))
+                Self::Cuckoo(growing::build(items, rate, hasher, refused)?)
             }
         })
     }

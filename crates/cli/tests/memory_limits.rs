@@ -134,6 +134,59 @@ fn a_filter_that_fits_is_read() {
     }
 }
 
+/// A cuckoo filter that grows is built and saved with little address space too: it grows less far.
+/// The filter for 300,000 records would take 1.9 GiB to grow 1024-fold.
+#[test]
+fn a_filter_grows_as_far_as_the_address_space_allows() {
+    let files = Files::new();
+    files.write("in", "a\n");
+    let args = ["--kind", "scalable-cuckoo", "--capacity", "300k", "--rate", "1e-6"];
+    let mut last = 0;
+    for mib in [200, 500, 1000, 2000] {
+        for command in [&["build", "-q", "-o", "f", "in"][..], &["new", "-q", "f", "in"]] {
+            let output = limited(&files, mib << 10, &[command, &args].concat());
+            assert!(output.status.success(), "{mib}: {}", text(&output.stderr));
+            if command[0] == "build" {
+                let (info, _) = files.run(&["info", "--json", "f"]);
+                let info: serde_json::Value = serde_json::from_str(&info).expect("JSON");
+                let capacity = info["capacity"].as_u64().expect("a number");
+                assert!(capacity >= last.max(600_000), "{mib}: {capacity}");
+                last = capacity;
+            } else {
+                // It has no copy of what the filter contains.
+                assert!(output.stdout.is_empty());
+            }
+        }
+        fs::remove_file(files.path("f")).expect("saved");
+        let output = limited(&files, mib << 10, &[&["new", "-q", "f", "in"][..], &args].concat());
+        assert!(output.status.success(), "{mib}: {}", text(&output.stderr));
+        fs::remove_file(files.path("f")).expect("saved");
+    }
+    assert!(last >= 4 * 600_000, "{last}");
+}
+
+/// A filter that can be loaded can be saved: the copy has no room for growth.
+#[test]
+fn a_save_takes_no_address_space_for_growth() {
+    let files = Files::new();
+    files.write("in", "a\n");
+    files.run(&["build", "-q", "-o", "f", "--kind", "scalable-cuckoo", "--capacity", "100k", "in"]);
+    let (info, _) = files.run(&["info", "--json", "f"]);
+    let info: serde_json::Value = serde_json::from_str(&info).expect("JSON");
+    assert_eq!(info["capacity"], 102_400_000, "{info}");
+    files.write("more", "b\n");
+    let start = start(&files);
+    // The least with which it can be loaded, in steps of 16 MiB.
+    let mut limits = (0..256).map(|step| start + (step << 14));
+    let least = limits.find(|&kib| limited(&files, kib, &["info", "f"]).status.success());
+    let least = least.expect("a limit");
+    assert!(least > start + (300 << 10), "{least}");
+    let output = limited(&files, least + (200 << 10), &["new", "-q", "f", "more"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), "b\n");
+    assert_eq!(files.run(&["new", "-q", "f", "more"]).0, "");
+}
+
 /// 24 bytes that become 256 MiB at the first key.
 #[test]
 fn a_tiny_header_of_a_large_filter_is_refused_before_the_run() {

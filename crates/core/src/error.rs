@@ -28,7 +28,8 @@ pub enum BuildError {
     RateTooLow {
         /// The rate given.
         rate: f64,
-        /// The lowest rate at this capacity.
+        /// The lowest rate at this capacity. 1 or more if no filter of this type has this capacity,
+        /// at any rate. The capacity of a cuckoo filter that grows is its highest.
         lowest: f64,
     },
     /// The number of bits is 0.
@@ -99,6 +100,9 @@ impl fmt::Display for BuildError {
         match *self {
             Self::Rate { rate } => {
                 write!(f, "the false-positive rate is {rate:?}; it must be between 0 and 1")
+            }
+            Self::RateTooLow { lowest, .. } if lowest >= 1.0 => {
+                f.write_str("the capacity is too high for a filter of this type, at any false-positive rate")
             }
             Self::RateTooLow { rate, lowest } => write!(
                 f,

@@ -13,6 +13,10 @@ fn each_error_names_the_problem_and_the_valid_values() {
             BuildError::RateTooLow { rate: 1e-12, lowest: 2.5e-10 },
             "the false-positive rate is 1e-12; a filter of this type and capacity cannot go below 2.5e-10",
         ),
+        (
+            BuildError::RateTooLow { rate: 0.01, lowest: 1.0 },
+            "the capacity is too high for a filter of this type, at any false-positive rate",
+        ),
         (BuildError::Bits, "the number of bits is 0; a filter has at least 1"),
         (
             BuildError::Probes { probes: 65, max: 64 },

@@ -87,9 +87,9 @@ pub enum MergeError {
 impl fmt::Display for MergeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Geometry => {
-                f.write_str("the filters differ in geometry (buckets, slots or fingerprint bits)")
-            }
+            Self::Geometry => f.write_str(
+                "the filters differ in geometry (buckets, slots, fingerprint bits or doublings)",
+            ),
             Self::Hash => f.write_str("the filters hash differently (algorithm or seed)"),
             Self::Insert(error) => write!(f, "the items of both do not fit: {error}"),
             Self::Alloc { bytes } => write!(f, "cannot allocate {bytes} bytes"),

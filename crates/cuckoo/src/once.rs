@@ -304,6 +304,9 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
 
     /// Removes all items. It takes `&mut self` because a concurrent query would miss items.
     ///
+    /// A filter that has grown begins with its first size again, but keeps the memory that it has,
+    /// to grow into it. Only a new filter ([`Builder::from`](crate::Builder)) gives it back.
+    ///
     /// # Examples
     ///
     /// ```
@@ -519,8 +522,8 @@ impl<T: ?Sized, S> OnceCuckooFilter<T, S> {
         self.shared.false_positive_rate()
     }
 
-    /// Returns the number of bytes of the buckets, locks, versions and counts. Address space that
-    /// is reserved for growth does not count.
+    /// Returns the number of bytes of the buckets, locks, versions and counts, at the present size
+    /// of a filter that grows. Address space that is reserved for growth does not count.
     ///
     /// # Examples
     ///

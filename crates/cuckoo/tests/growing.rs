@@ -341,6 +341,10 @@ fn threads_find_their_items_while_the_filter_grows() {
     assert!(filter.size_in_bytes() > 8 << 14);
 }
 
+fn builder_of(capacity: usize, most: usize) -> Builder<Filter> {
+    Builder::new(Rapid::with_seed(3)).capacity(capacity).max_capacity(most)
+}
+
 /// Numbers at the ends of their ranges give a filter or a typed error, never a panic, and in no
 /// time.
 #[test]
@@ -350,8 +354,7 @@ fn extreme_sizes_are_typed_errors() {
     for rate in rates {
         for (capacity, most) in sizes.into_iter().flat_map(|first| sizes.map(|most| (first, most)))
         {
-            let builder = Builder::<Filter>::new(Rapid::with_seed(3)).capacity(capacity);
-            let built = builder.max_capacity(most).false_positive_rate(rate).build();
+            let built = builder_of(capacity, most).false_positive_rate(rate).build();
             match built {
                 Ok(filter) => {
                     assert!(capacity < 2 && rate > 0.0 && rate < 1.0, "{capacity} {most} {rate}");
@@ -359,7 +362,14 @@ fn extreme_sizes_are_typed_errors() {
                     assert!(filter.contains(&1));
                 }
                 Err(BuildError::Rate { .. }) => assert!(!(rate > 0.0 && rate < 1.0)),
-                Err(BuildError::RateTooLow { lowest, .. }) => assert!(lowest > rate),
+                Err(error @ BuildError::RateTooLow { lowest, .. }) => {
+                    assert!(lowest > rate);
+                    // Where no rate helps, the capacity is to blame.
+                    let text = error.to_string();
+                    let at_any = text.starts_with("the capacity is too high");
+                    let builder = builder_of(capacity, most).false_positive_rate(1.0 - 1e-9);
+                    assert_eq!(at_any, builder.geometry().is_err(), "{capacity} {most}: {text}");
+                }
                 // No machine has the memory.
                 Err(_) => assert!(capacity.max(most) >= 1 << 40, "{capacity} {most} {rate}"),
             }

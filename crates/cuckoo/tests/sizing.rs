@@ -224,7 +224,7 @@ fn error_messages_name_the_cause() {
     let merge = [
         (
             MergeError::Geometry,
-            "the filters differ in geometry (buckets, slots or fingerprint bits)",
+            "the filters differ in geometry (buckets, slots, fingerprint bits or doublings)",
         ),
         (MergeError::Hash, "the filters hash differently (algorithm or seed)"),
         (MergeError::Insert(InsertError::Full), "the items of both do not fit: the filter is full"),

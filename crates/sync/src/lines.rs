@@ -88,6 +88,29 @@ impl Lines {
         Self::allocated(count, Memory::reserved)
     }
 
+    /// As [`reserved`](Self::reserved), for a table that grows: its lines are written from the
+    /// first on, little by little, `written` of them soon. A page is a huge one only where that
+    /// makes what has pages larger by a quarter at most.
+    ///
+    /// # Errors
+    ///
+    /// As [`reserved`](Self::reserved).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tamis_sync::Lines;
+    ///
+    /// let mut lines = Lines::growing(1 << 20, 10)?;
+    /// lines.word_mut(7).update(|word| *word = 1);
+    /// assert_eq!(lines.len(), 1 << 20);
+    /// # Ok::<(), tamis_sync::AllocError>(())
+    /// ```
+    pub fn growing(count: u64, written: u64) -> Result<Self, AllocError> {
+        let written = usize::try_from(written).unwrap_or(usize::MAX);
+        Self::allocated(count, |count| Memory::growing(count, written))
+    }
+
     /// Makes the pages of some lines present, so that the first write to a line does not wait for
     /// the system. Changes no line, and other threads may write concurrently. Lines that do not
     /// exist are ignored.

@@ -62,9 +62,19 @@ impl Memory {
     /// As [`zeroed`](Self::zeroed), but the system places the pages of a large array only when they
     /// are first written.
     pub(crate) fn reserved(count: usize) -> Option<Self> {
+        Self::growing(count, count)
+    }
+
+    /// As [`reserved`](Self::reserved), for lines that are written from the first on, little by
+    /// little, `written` of them soon.
+    #[cfg_attr(
+        not(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle)))),
+        expect(unused_variables, reason = "the allocator chooses the pages")
+    )]
+    pub(crate) fn growing(count: usize, written: usize) -> Option<Self> {
         #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
         if count >= huge::MIN_RESERVED {
-            let (lines, mapping) = huge::reserved(count)?;
+            let (lines, mapping) = huge::reserved(count, written)?;
             return Some(Self {
                 lines,
                 count,

@@ -5,7 +5,12 @@ use std::collections::VecDeque;
 use std::thread::sleep;
 use std::time::Duration;
 
+use tamis::cuckoo::Geometry;
+use tamis::hash::AnyStable;
 use tamis::{BuildError, CuckooFilter, Filter, InsertError};
+
+use crate::error::Error;
+use crate::memory;
 
 /// The most doublings of the capacity.
 const DOUBLINGS: u32 = 10;
@@ -15,9 +20,56 @@ const DOUBLINGS: u32 = 10;
 const ATTEMPTS: u32 = 1000;
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// Builds a filter that begins with `capacity` items and grows as far as the rate and the address
+/// space allow.
+pub(super) fn build(
+    capacity: usize,
+    rate: f64,
+    hasher: AnyStable,
+    refused: impl Fn(BuildError) -> Error,
+) -> Result<CuckooFilter<[u8], AnyStable>, Error> {
+    let builder = CuckooFilter::<[u8]>::builder().capacity(capacity).false_positive_rate(rate);
+    let builder = builder.hasher(hasher);
+    let least = capacity.saturating_mul(2);
+    let mut most = most_items(capacity, rate);
+    loop {
+        let builder = builder.clone().max_capacity(most);
+        let sizes = builder.geometry().map_err(&refused)?;
+        let is_least = most / 2 < least;
+        // What it has at first: the more it is to grow, the more that is. The rest takes no memory
+        // yet.
+        let first = memory::check(sizes.size_in_bytes());
+        // The run takes address space too, and so do the copies of a save. Without a limit of
+        // address space the system says itself what it refuses.
+        let has_space = memory::left().is_none_or(|left| last_bytes(sizes) <= left / 4);
+        if is_least || first.is_ok() && has_space {
+            first?;
+            match builder.build() {
+                Err(BuildError::Alloc { .. }) if !is_least => {}
+                built => return built.map_err(refused),
+            }
+        }
+        most /= 2;
+    }
+}
+
+/// Returns the bytes of all buckets of a filter after all growth.
+fn last_bytes(sizes: Geometry) -> u64 {
+    (sizes.bits() / 8).saturating_mul(1 << sizes.doublings())
+}
+
+/// Returns the number of items with which a filter may begin at least, to grow up to `most`.
+pub(super) fn first_items(most: u64, rate: f64) -> u64 {
+    let first = |doublings: u32| most.div_ceil(1 << doublings).max(1);
+    let suffices = |&first: &u64| {
+        usize::try_from(first).is_ok_and(|first| most_items(first, rate) as u64 >= most)
+    };
+    (1..=DOUBLINGS).rev().map(first).find(suffices).unwrap_or_else(|| first(1))
+}
+
 /// Returns the number of items up to which a filter grows that begins with `capacity`: the widest
 /// fingerprints may not suffice to keep a very low rate for all doublings.
-pub(super) fn most_items(capacity: usize, rate: f64) -> usize {
+fn most_items(capacity: usize, rate: f64) -> usize {
     let builder = CuckooFilter::<[u8]>::builder().capacity(capacity).false_positive_rate(rate);
     let keeps_rate = |most: &usize| {
         let sizes = builder.clone().max_capacity(*most).geometry();
@@ -94,6 +146,18 @@ mod tests {
             let builder = CuckooFilter::<[u8]>::builder().capacity(1 << 16).max_capacity(most);
             let sizes = builder.false_positive_rate(rate).geometry();
             assert!(sizes.is_ok() || most == 1 << 17, "{rate}: {sizes:?}");
+        }
+    }
+
+    /// The number with which a filter may begin is the least one that grows so far.
+    #[test]
+    fn the_first_number_grows_to_the_last() {
+        for rate in [0.5, 1e-3, 1e-6, 1e-9] {
+            for most in [1, 2, 3, 1000, 204_800, 68_209_868, 1 << 32] {
+                let first = first_items(most, rate);
+                assert!(most_items(first as usize, rate) as u64 >= most, "{rate} {most}: {first}");
+                assert!(first <= most.div_ceil(2) && (rate < 1e-3 || first == most.div_ceil(1024)));
+            }
         }
     }
 }

@@ -149,8 +149,20 @@ impl<'p> Header<'p> {
             (ours, theirs) => ours == theirs,
         };
         if !are_like && ours.kind() != Kind::Table {
-            let size =
-                |info: &Info| format!("{} bytes for {} items", info.body_len(), info.capacity());
+            let size = |info: &Info| match info.geometry() {
+                // Its bytes are those of its present size, which may differ.
+                Geometry::GrowingCuckoo(sizes) => {
+                    let sizes = sizes.geometry();
+                    format!(
+                        "{} buckets of {} bits at first, at most {}, and fingerprints of {} bits",
+                        sizes.buckets(),
+                        sizes.bits() / sizes.buckets(),
+                        sizes.buckets() << sizes.doublings(),
+                        sizes.fingerprint_bits()
+                    )
+                }
+                _ => format!("{} bytes for {} items", info.body_len(), info.capacity()),
+            };
             let (ours, theirs) = (size(ours), size(theirs));
             return differs(format!("a geometry of {ours}, but {name} has {theirs}"));
         }

@@ -2,6 +2,7 @@
 
 use tamis::formats::{Info, Kind as Saved};
 
+use super::growing;
 use crate::file_kind::FileKind;
 use crate::kind::Kind;
 use crate::policy::Form;
@@ -46,9 +47,16 @@ pub(super) fn command_for_union(first: &Info, union: &Union, more: &[&str]) -> S
     let Some(rate) = union.rate.filter(|_| first.kind() != Saved::Table) else {
         return command_like(first, more);
     };
-    let (records, rate) = (union.records.to_string(), rate_down(rate));
-    let sizes = ["--capacity", &records, "--rate", &rate];
-    let kind = FileKind::of_saved(first).map_or("", FileKind::name);
+    let (kind, rate) = (FileKind::of_saved(first), rate_down(rate));
+    let capacity = match kind {
+        // The capacity is where it begins.
+        Some(FileKind::GrowingCuckoo) => {
+            growing::first_items(union.records, rate.parse().unwrap_or(0.0))
+        }
+        _ => union.records,
+    };
+    let sizes = ["--capacity", &capacity.to_string(), "--rate", &rate];
+    let kind = kind.map_or("", FileKind::name);
     let words: &[&str] = match first.kind() {
         Saved::OnceCuckoo => &["new", "NEW", "--kind", kind],
         _ => &["build", "-o", "NEW", "--kind", kind],

@@ -173,6 +173,63 @@ const MISMATCHES: &[(&str, &str)] = &[
     ),
 ];
 
+/// The sizes of filters that grow are those that do not change, and the command to build them again
+/// begins with as many items as these began with, not with all that they may hold.
+#[test]
+fn filters_that_grow_can_be_built_again_to_be_merged() {
+    let files = Files::new();
+    files.write("in", "a\nb\n");
+    let build = |name: &str, more: &[&str]| {
+        let kind = ["build", "-q", "-o", name, "in", "--kind", "scalable-cuckoo"];
+        files.run(&[&kind, more].concat());
+    };
+    build("one", &["--capacity", "1000", "--rate", "1e-4"]);
+    build("other", &["--capacity", "1000", "--rate", "1e-5"]);
+    let merge = ["merge", "-o", "out", "one", "other"];
+    let refused = tamis().current_dir(&files.0).args(merge).assert().code(2).stdout("");
+    let text = String::from_utf8(refused.get_output().stderr.clone()).expect("text");
+    let (ours, theirs) = text.split_once(", but one has ").expect("both sizes");
+    let ours = ours.strip_prefix("tamis: other: has a geometry of ").expect("sizes");
+    assert!(!theirs.starts_with(ours), "{text}");
+    assert!(ours.contains(" buckets of ") && theirs.contains(" at first, at most "), "{text}");
+    let (_, next) = text.split_once(": tamis build -o NEW ").expect("a command");
+    let words: Vec<&str> = next.split_whitespace().collect();
+    let [_, kind, _, capacity, _, rate, _] = words[..] else { panic!("{text}") };
+    assert_eq!((kind, capacity), ("scalable-cuckoo", "2000"), "{text}");
+    for name in merge[3..].iter().copied() {
+        build(name, &["--capacity", capacity, "--rate", rate]);
+    }
+    files.run(&merge);
+    let (info, _) = files.run(&["info", "--json", "out"]);
+    let info: serde_json::Value = serde_json::from_str(&info).expect("JSON");
+    assert!(info["capacity"].as_u64() >= Some(2 * 1000 * 1024), "{info}");
+}
+
+/// What limits the rate of a cuckoo filter that grows is not the hash.
+#[test]
+fn a_rate_that_growth_does_not_keep_names_the_lowest() {
+    let files = Files::new();
+    files.write("in", "a\n");
+    let build = |capacity: &str, rate: &str| {
+        let kind = ["build", "-q", "-o", "f", "in", "--kind", "scalable-cuckoo"];
+        let sizes = ["--capacity", capacity, "--rate", rate];
+        let output = tamis().current_dir(&files.0).args(kind).args(sizes).assert();
+        String::from_utf8(output.get_output().stderr.clone()).expect("text")
+    };
+    let text = build("1000", "1e-13");
+    let (_, lowest) = text.split_once("to twice this number is at least ").expect("the reason");
+    assert!(text.contains("the rate of a cuckoo filter") && !text.contains("hashes"), "{text}");
+    let (lowest, _) = lowest.split_once("; raise --rate").expect("the next step");
+    assert_eq!(build("1000", lowest), "");
+    // No rate helps.
+    for kind in ["cuckoo", "scalable-cuckoo", "scalable"] {
+        let args = ["build", "-o", "f", "in", "--capacity", "18446744073709551615", "--kind", kind];
+        let output = tamis().current_dir(&files.0).args(args).assert().code(2);
+        let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        assert!(text.contains("too large for any machine; lower --capacity"), "{text}");
+    }
+}
+
 /// Options that the filter was created with are no mismatch.
 #[test]
 fn the_options_of_the_first_run_can_be_repeated() {

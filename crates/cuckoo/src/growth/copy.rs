@@ -11,6 +11,15 @@ use crate::growth::pointer::Pointer;
 use crate::growth::table::Table;
 use crate::growth::words::{Words, lines};
 
+/// For how many buckets a copy has room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// All that the table may ever have: the copy is to grow.
+    All,
+    /// Those that the table has, or some more.
+    Present,
+}
+
 impl Pointer {
     /// Returns the pointer of a normal table with this number of buckets, if there is one.
     pub(crate) fn of_places(plan: &Plan, places: u64) -> Option<Self> {
@@ -33,7 +42,7 @@ impl Pointer {
 impl Table {
     /// Returns a copy of the table, and the number of copies in it.
     pub(crate) fn copy(&self) -> Result<(Self, u64), AllocError> {
-        let (pointer, words, len) = self.copy_words()?;
+        let (pointer, words, len) = self.copy_words(Room::All)?;
         let mut copy = Self::of_words(self.plan, words, self.stripes(), self.portion)?;
         copy.restart(pointer);
         Ok((copy, len))
@@ -43,14 +52,34 @@ impl Table {
     ///
     /// Each copy whose insert happened before and whose removal has not begun is in it exactly
     /// once, even if other threads relocate it or split its bucket meanwhile.
-    pub(crate) fn copy_words(&self) -> Result<(Pointer, Words, u64), AllocError> {
-        // Allocate first: an allocator is foreign code and may be slow, so it must not run under
-        // the locks.
-        let mut words = Words::reserved(&self.plan)?;
-        // Under all locks no copy is added, cleared or relocated. Splits go on, but no next level
-        // begins.
-        (0..self.stripes()).for_each(|stripe| self.lock(stripe));
-        let pointer = self.pointer();
+    pub(crate) fn copy_words(&self, room: Room) -> Result<(Pointer, Words, u64), AllocError> {
+        loop {
+            // Allocate first: an allocator is foreign code and may be slow, so it must not run
+            // under the locks. The table may grow until they are taken.
+            let (present, last) = (self.places(), self.plan.buckets << self.plan.doublings);
+            let most = match room {
+                Room::All => last,
+                Room::Present => last.min(2 * present),
+            };
+            let mut words = Words::reserved(&self.plan, most, present)?;
+            // Under all locks no copy is added, cleared or relocated. Splits go on, but no next
+            // level begins.
+            (0..self.stripes()).for_each(|stripe| self.lock(stripe));
+            let pointer = self.pointer();
+            let places = pointer.places(&self.plan);
+            let fits = places <= most;
+            let len = if fits { self.copy_into(pointer, &mut words) } else { 0 };
+            (0..self.stripes()).for_each(|stripe| self.unlock(stripe));
+            if fits {
+                return Ok((pointer, words, len));
+            }
+            // It has doubled meanwhile. It does so a few times at most.
+        }
+    }
+
+    /// Copies the buckets that this pointer says, and returns the number of copies in them. The
+    /// caller holds all stripes.
+    fn copy_into(&self, pointer: Pointer, words: &mut Words) -> u64 {
         let mut len = 0;
         for place in 0..pointer.places(&self.plan) {
             let (bucket, level) = self.normal(pointer, place);
@@ -58,8 +87,7 @@ impl Table {
             len += u64::from(shape.slots() - shape.count(bucket, 0));
             words.set(place, bucket);
         }
-        (0..self.stripes()).for_each(|stripe| self.unlock(stripe));
-        Ok((pointer, words, len))
+        len
     }
 
     /// Returns the bucket at a place as this pointer says it, and its level. The caller holds all

@@ -69,7 +69,7 @@ impl Table {
     /// Allocates an empty table with this number of stripes, a power of two, and with portions of
     /// this size.
     pub(crate) fn with_sizes(plan: Plan, stripes: u64, portion: u64) -> Result<Self, AllocError> {
-        let words = Words::reserved(&plan)?;
+        let words = Words::reserved(&plan, plan.buckets << plan.doublings, plan.buckets)?;
         let mut table = Self::of_words(plan, words, stripes, portion)?;
         table.clear();
         Ok(table)

@@ -9,7 +9,7 @@ use tamis_hash::{HashItem, Rapid};
 use tamis_sync::{Counter, LINE_WORDS, PairAccess};
 
 use super::classifier::Classifier;
-use super::copy::{all_lines, line_len};
+use super::copy::{Room, all_lines, line_len};
 use super::form::{Form, forms};
 use super::layout::{bucket_at, halves, in_place, joined, low, place, tag, tag_of_level};
 use super::many::Counted;
@@ -241,9 +241,21 @@ fn copies_are_normal_even_of_buckets_that_are_being_split() {
             // Two buckets behind the pointer are split, and one is frozen.
             (0..2).for_each(|at| table.split(pointer.level, pointer.next + at));
             table.freeze_only(pointer.level, pointer.next + 2);
-            let (copied, words, len) = table.copy_words().unwrap();
+            let (copied, words, len) = table.copy_words(Room::All).unwrap();
             assert_eq!((copied, len), (pointer, items));
             let mut lines = words.into_lines();
+            // A copy that does not grow has the same buckets, in less memory.
+            let places = pointer.places(&plan);
+            let (copied, words, len) = table.copy_words(Room::Present).unwrap();
+            assert_eq!((copied, len), (pointer, items));
+            let mut present = words.into_lines();
+            let words = places as usize * plan.bucket_bytes() as usize / 8;
+            assert!(present.len() * LINE_WORDS <= 2 * words && present.len() < lines.len());
+            for number in 0..words {
+                let mut bits = 0;
+                lines.word_mut(number).update(|word| bits = *word);
+                present.word_mut(number).update(|word| assert_eq!(*word, bits));
+            }
             let mut sum = 0;
             for line in 0..all_lines(&plan) {
                 let mut words = [0; LINE_WORDS];
@@ -259,7 +271,6 @@ fn copies_are_normal_even_of_buckets_that_are_being_split() {
             assert_eq!(sum, items);
             assert_eq!(line_len(&plan, pointer, u64::MAX, &[0; LINE_WORDS]), Some(0));
             assert_eq!(line_len(&plan, pointer, u64::MAX, &[1; LINE_WORDS]), None);
-            let places = pointer.places(&plan);
             assert_eq!(Pointer::of_places(&plan, places), Some(pointer));
             assert_eq!(Pointer::of_places(&plan, places + 1), None);
             let copy = Table::of_lines(plan, pointer, lines).unwrap();

@@ -89,10 +89,10 @@ macro_rules! with_memory {
 pub(crate) use with_memory;
 
 impl Words {
-    /// Reserves the memory of the table after all doublings. The system makes a page present when
-    /// it is first written.
-    pub(crate) fn reserved(plan: &Plan) -> Result<Self, AllocError> {
-        Self::of_lines(plan, Lines::reserved(lines(plan, plan.buckets << plan.doublings))?)
+    /// Reserves memory for this number of buckets, of which the first `present` are written soon.
+    /// The system makes a page present when it is first written.
+    pub(crate) fn reserved(plan: &Plan, buckets: u64, present: u64) -> Result<Self, AllocError> {
+        Self::of_lines(plan, Lines::growing(lines(plan, buckets), lines(plan, present))?)
     }
 
     /// Makes buckets of these lines.

@@ -17,8 +17,11 @@
 //! let filter = builder.capacity(1000).max_capacity(100_000).build()?;
 //! filter.try_extend(0..20_000)?;
 //!
-//! let (extent, lines, len) = growing::try_copy(&filter)?;
+//! let (extent, mut copied, len) = growing::try_copy(&filter)?;
 //! assert_eq!(len, 20_000);
+//! // For the copy and all its growth.
+//! let (mut lines, bytes) = (extent.reserve()?, 64 * extent.lines() as usize);
+//! lines.bytes_mut()[..bytes].copy_from_slice(&copied.bytes_mut()[..bytes]);
 //! let hasher = Rapid::with_seed(1);
 //! let copy: CuckooFilter<u64, Rapid> =
 //!     growing::from_lines(extent, filter.capacity(), hasher, lines, len)?;
@@ -31,7 +34,7 @@ use tamis_sync::{AllocError, LINE_WORDS, Lines, PairAccess};
 
 use crate::builder::Buildable;
 use crate::geometry::Geometry;
-use crate::growth::copy;
+use crate::growth::copy::{self, Room};
 use crate::growth::plan::{Plan, sequence};
 use crate::growth::pointer::Pointer;
 use crate::growth::table::Table as Grown;
@@ -139,13 +142,15 @@ impl Extent {
     ///
     /// [`AllocError`] if the system has less memory.
     pub fn reserve(&self) -> Result<Lines, AllocError> {
-        Lines::reserved(copy::all_lines(&self.plan))
+        Lines::growing(copy::all_lines(&self.plan), self.lines())
     }
 }
 
-/// Returns a copy of the buckets of a filter that grows, in [reserved](Extent::reserve) memory,
-/// and the number of fingerprints in it. The filter may be in use meanwhile; inserts and removals
-/// wait.
+/// Returns a copy of the buckets of a filter that grows, in the [lines](Extent::lines) of its extent
+/// and some more, and the number of fingerprints in it. The filter may be in use meanwhile; inserts
+/// and removals wait.
+///
+/// The lines are for a file. They do not suffice for all further growth.
 ///
 /// # Errors
 ///
@@ -157,7 +162,7 @@ impl Extent {
 pub fn try_copy<F: Buildable>(filter: &F) -> Result<(Extent, Lines, u64), AllocError> {
     let shared = filter.shared();
     let Some(grown) = shared.table.grown() else { panic!("the filter does not grow") };
-    let (pointer, words, len) = grown.copy_words()?;
+    let (pointer, words, len) = grown.copy_words(Room::Present)?;
     let extent = Extent { geometry: shared.geometry(), plan: grown.plan, pointer };
     Ok((extent, words.into_lines(), len))
 }

@@ -26,10 +26,18 @@ const MAX_THREADS: usize = 8;
 
 /// Maps `count` lines of zeros, and touches none of them. At least [`MIN`] lines are aligned to a
 /// huge page, and in huge pages.
-pub(super) fn reserved(count: usize) -> Option<(NonNull<Line>, MmapMut)> {
+///
+/// Of lines that are written little by little, `written` of them soon, the first are in small
+/// pages: up to [`MIN`], if fewer are written. The first write would take a whole huge page.
+pub(super) fn reserved(count: usize, written: usize) -> Option<(NonNull<Line>, MmapMut)> {
     let bytes = count.checked_mul(LINE_BYTES)?;
+    let small = if written < count.min(MIN) { MIN * LINE_BYTES } else { 0 };
     if count < MIN {
         let mut mapping = MmapOptions::new().len(bytes).map_anon().ok()?;
+        // Where the system gives huge pages to all memory, too. An error is no failure.
+        if small != 0 {
+            let _ = mapping.advise(Advice::NoHugePage);
+        }
         return Some((NonNull::from(&mut mapping[..]).cast(), mapping));
     }
     // Whole huge pages, and one more: the system aligns a mapping to a small page only.
@@ -38,7 +46,11 @@ pub(super) fn reserved(count: usize) -> Option<(NonNull<Line>, MmapMut)> {
     // Skip to the first huge page, and ask for huge pages from there on, before anything is
     // touched. If the system has none, small pages serve as well: an error is no failure.
     let start = mapping.as_ptr().align_offset(HUGE_PAGE);
-    let _ = mapping.advise_range(Advice::HugePage, start, bytes.next_multiple_of(HUGE_PAGE));
+    let huge = bytes.next_multiple_of(HUGE_PAGE) - small;
+    let _ = mapping.advise_range(Advice::HugePage, start + small, huge);
+    if small != 0 {
+        let _ = mapping.advise_range(Advice::NoHugePage, 0, start + small);
+    }
     let lines = NonNull::from(&mut mapping[start..start + bytes]).cast();
     Some((lines, mapping))
 }
@@ -121,6 +133,56 @@ mod tests {
         memory[LINES - 1].words[7].update(|word| *word = 1);
         if let (Some(before), Some(after)) = (before, resident()) {
             assert!(after < before + (1 << 29), "{before} {after}");
+        }
+    }
+
+    /// Returns which pages the program has asked for, for the memory of a line: huge ones ("hg"),
+    /// small ones ("nh"), or none in particular. `None` if the system does not report it.
+    fn advice(line: &Line) -> Option<&'static str> {
+        let address = core::ptr::from_ref(line) as usize;
+        let mappings = fs::read_to_string("/proc/self/smaps").ok()?;
+        let mut is_here = false;
+        for line in mappings.lines() {
+            let mut words = line.split(' ');
+            let first = words.next()?;
+            let number = |digits| usize::from_str_radix(digits, 16).ok();
+            let ends = first.split_once('-').map(|(start, end)| (number(start), number(end)));
+            if let Some((Some(start), Some(end))) = ends {
+                is_here = (start..end).contains(&address);
+            } else if is_here && first == "VmFlags:" {
+                let flag = words.find_map(|flag| ["hg", "nh"].into_iter().find(|&it| it == flag));
+                return Some(flag.unwrap_or_default());
+            }
+        }
+        None
+    }
+
+    /// The first line that is written of a table that grows does not take a huge page.
+    #[test]
+    fn the_first_lines_of_a_table_that_grows_are_in_small_pages() {
+        const LARGE: usize = 8 * MIN;
+        const SMALL: usize = MIN - 1;
+        // A system without huge pages takes no advice.
+        let all = Memory::reserved(LARGE).unwrap();
+        if advice(&all[0]) != Some("hg") {
+            return;
+        }
+        for (count, written, first, last) in [
+            (LARGE, 1, "nh", "hg"),
+            (LARGE, MIN - 1, "nh", "hg"),
+            (LARGE, MIN, "hg", "hg"),
+            (LARGE, LARGE, "hg", "hg"),
+            (SMALL, 1, "nh", "nh"),
+            // All of it is written: the system may choose.
+            (SMALL, SMALL, "", ""),
+        ] {
+            let memory = Memory::growing(count, written).unwrap();
+            for line in [0, MIN / 2, MIN - 2] {
+                assert_eq!(advice(&memory[line]), Some(first), "{count} {written} {line}");
+            }
+            for line in [MIN, count - 1].into_iter().filter(|&line| line < count) {
+                assert_eq!(advice(&memory[line]), Some(last), "{count} {written} {line}");
+            }
         }
     }
 }
