@@ -146,9 +146,9 @@ impl Extent {
     }
 }
 
-/// Returns a copy of the buckets of a filter that grows, in the [lines](Extent::lines) of its extent
-/// and some more, and the number of fingerprints in it. The filter may be in use meanwhile; inserts
-/// and removals wait.
+/// Returns a copy of the buckets of a filter that grows, in the [lines](Extent::lines) of its
+/// extent and some more, and the number of fingerprints in it. The filter may be in use meanwhile;
+/// inserts and removals wait.
 ///
 /// The lines are for a file. They do not suffice for all further growth.
 ///
