@@ -106,6 +106,7 @@ impl Word {
     }
 
     /// Replaces the bits by others, if they are `from`. Returns whether they were.
+    #[must_use]
     pub fn exchange(&self, [from, to]: [u64; 2], order: Ordering) -> bool {
         let order = if planted(Mutant::UpdateRelaxed) { Ordering::Relaxed } else { order };
         // ORDERING: as in the real word.

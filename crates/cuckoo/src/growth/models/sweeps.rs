@@ -151,13 +151,13 @@ fn places_are_those_of_the_present_pointer(
 fn model_places_are_those_of_the_present_pointer() {
     for (step, least) in STEPS_OF_WRITERS.into_iter().zip([2300, 2300, 3200]) {
         check(least, Some(2), move || {
-            places_are_those_of_the_present_pointer(step, Table::placed, false)
+            places_are_those_of_the_present_pointer(step, Table::placed, false);
         });
     }
     // In the other order of the threads an add only: a removal has as many executions.
     let [add, ..] = STEPS_OF_WRITERS;
     check(97_000, Some(2), move || {
-        places_are_those_of_the_present_pointer(add, Table::placed, true)
+        places_are_those_of_the_present_pointer(add, Table::placed, true);
     });
 }
 
