@@ -222,10 +222,11 @@ fn repair_growing(header: &mut [u8; HEADER], body: &mut Vec<u8>, layout: u32) {
 fn repair_in_place(header: &mut [u8; HEADER], body: &mut Vec<u8>) -> u64 {
     let (bits, widest) = if header[160] == 128 { (128, 42) } else { (64, 31) };
     let doublings = within(number(header, 152), 6);
-    let narrowest = doublings + 8;
+    let first = 8 * within(number(header, 88) / 8, 3);
+    let positions = 1 << first.ilog2();
+    let narrowest = doublings + u64::from(first != positions) + 8;
     let width =
         narrowest + up_to(u64::from(header[100]).wrapping_sub(narrowest), widest - narrowest);
-    let first = 8 * within(number(header, 88) / 8, 3);
     // Whole lines of split buckets, as many as a body may have.
     let step = 512 / bits;
     let most = (first << doublings).min(MAX_BODY / 64 * step);
@@ -240,16 +241,11 @@ fn repair_in_place(header: &mut [u8; HEADER], body: &mut Vec<u8>) -> u64 {
     let lines = buckets / step;
     body.resize(64 * lines as usize, 0);
     // The level of the buckets that are not split, and the number of those that are.
-    let level = (buckets / first).ilog2();
-    let split = buckets - (first << level);
+    let level = (buckets / positions).ilog2();
+    let split = buckets - (positions << level);
     for place in 0..buckets {
-        let doubling = (place / first).checked_ilog2();
-        let (position, low) = doubling.map_or((place, 0), |doubling| {
-            let number = place - (first << doubling);
-            (number >> doubling, 1 << doubling | number & ((1 << doubling) - 1))
-        });
-        let number = (position << level) + (low & ((1 << level) - 1));
-        let tag = 1 + (level + u32::from(number < split)) % 2;
+        let is_split = place % (positions << level) < split;
+        let tag = 1 + (level + u32::from(is_split)) % 2;
         let byte = &mut body[((place + 1) * bits / 8 - 1) as usize];
         *byte = *byte & 0x3F | (tag as u8) << 6;
     }

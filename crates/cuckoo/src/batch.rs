@@ -7,6 +7,7 @@ use tamis_sync::{BATCH, Kernel, SimdLevel};
 use crate::bucket::Shape;
 use crate::geometry::Geometry;
 use crate::growth::classifier::Classifier;
+use crate::growth::layout::key;
 use crate::place::{Class, GOLDEN};
 
 /// The classes of a batch of items, with one array per field of [`Class`].
@@ -29,17 +30,16 @@ impl<const ITEMS: usize> Classes<ITEMS> {
         simd.run(Spread { classes: self, hashes, geometry });
     }
 
-    /// Computes the classes of these hashes in a filter that grows. For a [`Kernel`].
+    /// Computes the classes of these hashes in a filter that grows. Their keys are those of
+    /// [`layout::key`](key). For a [`Kernel`].
     #[inline(always)]
     pub(crate) fn spread_grown(&mut self, hashes: &[u64; ITEMS], classifier: &Classifier) {
-        let fingerprint = |hash| classifier.fingerprint(hash);
-        // As in `Spread`.
-        match classifier.buckets() {
-            (buckets, 0) => self.compute(hashes, buckets, fingerprint, fastrange),
-            (_, narrow) => {
-                let range = |hash, _| narrow_range(hash, narrow);
-                self.compute(hashes, u64::from(narrow), fingerprint, range);
-            }
+        let Self { fingerprints, buckets: [ones, others], keys } = self;
+        for item in 0..ITEMS {
+            let class = classifier.class(hashes[item]);
+            let [one, other] = class.buckets;
+            (fingerprints[item], ones[item], others[item]) = (class.fingerprint, one, other);
+            keys[item] = key(class);
         }
     }
 
@@ -118,21 +118,8 @@ impl<const ITEMS: usize> Spread<'_, ITEMS> {
             let borrow = u64::from(pattern << width < pattern);
             (pattern >> (64 - width)) - borrow + 1
         };
-        classes.compute(hashes, geometry.buckets(), fingerprint, range);
-    }
-}
-
-impl<const ITEMS: usize> Classes<ITEMS> {
-    /// Computes the class of each hash. `range` maps 64 bits to a number below its second argument.
-    #[inline(always)]
-    fn compute(
-        &mut self,
-        hashes: &[u64; ITEMS],
-        buckets: u64,
-        fingerprint: impl Fn(u64) -> u64,
-        range: impl Fn(u64, u64) -> u64,
-    ) {
-        let Self { fingerprints, buckets: [ones, others], keys } = self;
+        let buckets = geometry.buckets();
+        let Classes { fingerprints, buckets: [ones, others], keys } = classes;
         for item in 0..ITEMS {
             // The fingerprint and the first bucket, from independent bits of the hash.
             let fingerprint = fingerprint(hashes[item]);

@@ -1,7 +1,7 @@
 //! Inserts: a copy is added to an empty slot, or other copies are relocated first to make one.
 
 use crate::error::InsertError;
-use crate::growth::layout::Contents;
+use crate::growth::layout::{Contents, UNFOLDED};
 use crate::place::Class;
 use crate::search::{Readable, Search};
 use crate::table::{Buckets, Table};
@@ -13,7 +13,7 @@ impl Readable for Buckets<'_> {
 
     fn read(&self, bucket: u64, _fingerprint: u64) -> Contents<'_> {
         let shape = self.shape();
-        Contents { value: self.peek(bucket), shape, level: 0, low: 0 }
+        Contents { value: self.peek(bucket), shape, level: 0, low: 0, fold: UNFOLDED }
     }
 
     fn alternate(&self, fingerprint: u64, bucket: u64) -> u64 {

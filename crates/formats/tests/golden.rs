@@ -48,8 +48,8 @@ const FILES: [(&str, u64); 28] = [
     ("once-scalable.tamis", 0x6FFC_E0A3_CB7F_D4A9),
     ("counting.tamis", 0x1099_AD97_4125_212A),
     ("rotating.tamis", 0x7E4C_F4CE_6206_2F07),
-    ("growing-cuckoo.tamis", 0xE4C9_4BA2_1233_C0DF),
-    ("growing-once-cuckoo.tamis", 0xE5D1_AD2D_BC71_4D30),
+    ("growing-cuckoo.tamis", 0x5F9B_7927_A751_C701),
+    ("growing-once-cuckoo.tamis", 0x9808_1958_ED34_7B1B),
     ("foreign.tamis", 0xCB1C_D217_0673_3BF5),
     ("live.tamis", 0xBCC1_EDAA_2C49_7C1D),
 ];

@@ -80,7 +80,8 @@ proptest! {
         seed: u64,
     ) {
         let (bits, widest) = if paired { (128, 42) } else { (64, 31) };
-        let width = (rest + doublings).min(widest);
+        let last_level = doublings + u32::from(!eighth.is_power_of_two());
+        let width = (rest + last_level).min(widest);
         let geometry = growing::geometry(8 * eighth, width, doublings, bits).unwrap();
         if raw::is_supported(geometry) {
             let hasher = Xxh3::with_seed(seed);

@@ -12,7 +12,7 @@ use tamis_sync::{BATCH, Kernel, Ordering};
 use crate::batch::Classes;
 use crate::growth::classifier::Classifier;
 use crate::growth::form::{Form, Forms};
-use crate::growth::locate::{Location, Locator};
+use crate::growth::locate::Location;
 use crate::growth::pointer::Pointer;
 use crate::growth::table::Table;
 use crate::growth::words::Loaded;
@@ -26,6 +26,8 @@ pub(crate) struct Located {
     places: [[u64; BATCH]; 2],
     /// All ones if the bucket is split at the pointer's level, otherwise 0.
     ahead: [[u64; BATCH]; 2],
+    /// The fingerprint as a slot of the bucket holds it.
+    held: [[u64; BATCH]; 2],
 }
 
 impl Located {
@@ -35,6 +37,7 @@ impl Located {
         pointer: Pointer { level: 0, next: 0 },
         places: [[0; BATCH]; 2],
         ahead: [[0; BATCH]; 2],
+        held: [[0; BATCH]; 2],
     };
 }
 
@@ -52,15 +55,19 @@ impl Kernel for Locate<'_> {
     // compiler vectorizes them.
     #[inline(always)]
     fn run(self) {
-        let Self { batch: Located { classes, pointer, places, ahead }, hashes, classifier } = self;
-        let (pointer, (buckets, _)) = (*pointer, classifier.buckets());
+        let Self { batch: Located { classes, pointer, places, ahead, held }, hashes, classifier } =
+            self;
+        let pointer = *pointer;
         classes.spread_grown(hashes, classifier);
         for item in 0..BATCH {
-            let locator = Locator::in_vector(pointer, classes.fingerprints[item], buckets);
             for which in 0..2 {
-                let Location { place, is_ahead } = locator.at(classes.buckets[which][item]);
-                places[which][item] = place;
-                ahead[which][item] = 0_u64.wrapping_sub(u64::from(is_ahead));
+                let (whole, position) = (classes.fingerprints[item], classes.buckets[which][item]);
+                // The compiler sees which of the two is even.
+                let position = position & !1 | which as u64;
+                let at = Location::new(pointer, classifier.layout, whole, position);
+                places[which][item] = at.place;
+                held[which][item] = at.held;
+                ahead[which][item] = 0_u64.wrapping_sub(u64::from(at.is_ahead));
             }
         }
     }
@@ -101,9 +108,7 @@ impl Compare<'_> {
         for which in 0..2 {
             for (item, marks) in marks.iter_mut().enumerate() {
                 let ahead = batch.ahead[which][item];
-                // One more than the level of the pointer, if it is split.
-                let level = u64::from(batch.pointer.level).wrapping_sub(ahead);
-                let held = batch.classes.fingerprints[item] >> (level & 63);
+                let held = batch.held[which][item];
                 // Select the form of the bucket's level.
                 let form: [u64; 6] = array::from_fn(|at| {
                     let is_next = if same && at != Form::TAG { 0 } else { ahead };

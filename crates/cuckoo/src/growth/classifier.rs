@@ -3,6 +3,7 @@
 
 use tamis_hash::split;
 
+use crate::growth::layout::Layout;
 use crate::growth::plan::Plan;
 use crate::place::Class;
 
@@ -13,39 +14,33 @@ pub(crate) struct Classifier {
     shift: u32,
     /// The fingerprints below this are no item's.
     least: u64,
-    buckets: u64,
-    /// The number of buckets if it has at most 32 bits, otherwise 0. Vectors multiply 32 bits by
-    /// 32 bits, and only from a number of this type the compiler sees that they may.
-    narrow: u32,
+    pub(crate) layout: Layout,
 }
 
 impl Classifier {
     pub(crate) const fn new(plan: &Plan) -> Self {
-        let Plan { buckets, width, doublings, .. } = *plan;
-        let narrow = if buckets <= u32::MAX as u64 { buckets as u32 } else { 0 };
-        Self { shift: 64 - width, least: 1 << doublings, buckets, narrow }
+        Self { shift: 64 - plan.width, least: 1 << plan.last_level(), layout: plan.layout() }
     }
 
-    /// Returns the class of a hash: the whole fingerprint, and its two positions.
+    /// Returns the class of a hash: the whole fingerprint, and its two positions, the even one
+    /// first.
     #[inline(always)]
     pub(crate) const fn class(&self, hash: u64) -> Class {
-        let fingerprint = self.fingerprint(hash);
-        Class::of(fingerprint, split::place(hash, self.buckets), self.buckets)
+        self.layout.class(self.fingerprint(hash), self.even(hash))
+    }
+
+    /// Returns the even position of a hash.
+    #[inline(always)]
+    pub(crate) const fn even(&self, hash: u64) -> u64 {
+        hash >> (64 - self.layout.bits) & !1
     }
 
     /// Returns the whole fingerprint of a hash, which leaves a number above 0 in the slots of the
     /// last level.
     #[inline(always)]
     pub(crate) const fn fingerprint(&self, hash: u64) -> u64 {
-        // No multiplication of 64 by 64 bits, which vectors do not have.
         let bits = split::pattern(hash) >> self.shift;
         if bits < self.least { bits + self.least } else { bits }
-    }
-
-    /// Returns the number of buckets, and the same if it has at most 32 bits, otherwise 0.
-    #[inline(always)]
-    pub(crate) const fn buckets(&self) -> (u64, u32) {
-        (self.buckets, self.narrow)
     }
 }
 
@@ -56,6 +51,7 @@ mod tests {
 
     use super::*;
     use crate::batch::Classes;
+    use crate::growth::layout::key;
 
     proptest! {
         /// For numbers of buckets that fit in 32 bits and that do not.
@@ -67,18 +63,19 @@ mod tests {
             doublings in 1..12_u32,
         ) {
             let plan = Plan { buckets: 8 * eighth, width, doublings, paired: true };
-            let classifier = Classifier::new(&plan);
+            let (classifier, last) = (Classifier::new(&plan), plan.last_level());
             let mut classes = Classes::EMPTY;
             classes.spread_grown(&hashes, &classifier);
             for (item, &hash) in hashes.iter().enumerate() {
                 let class = classifier.class(hash);
                 prop_assert_eq!(classes.class(item), class);
-                prop_assert_eq!(classes.keys[item], class.key());
+                prop_assert_eq!(classes.keys[item], key(class));
                 prop_assert!(plan.may_hold(0, class.fingerprint));
-                prop_assert_eq!(class.buckets[0], split::place(hash, plan.buckets));
+                prop_assert_eq!(class.buckets[0], split::place(hash, plan.positions()) & !1);
+                prop_assert_eq!(class.fingerprint >> plan.width, 0);
                 // What is no item's fingerprint belongs to one that is.
                 let bits = split::pattern(hash) >> (64 - width);
-                prop_assert_eq!(class.fingerprint, if bits >> doublings == 0 { bits | 1 << doublings } else { bits });
+                prop_assert_eq!(class.fingerprint, if bits >> last == 0 { bits | 1 << last } else { bits });
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use tamis_sync::{AllocError, LINE_WORDS, Lines};
 
-use crate::growth::layout::{FROZEN, bucket_at, joined, low, tag, tag_of_level, with_tag};
+use crate::growth::layout::{FROZEN, joined, tag, tag_of_level, with_tag};
 use crate::growth::plan::Plan;
 use crate::growth::pointer::Pointer;
 use crate::growth::table::Table;
@@ -23,9 +23,9 @@ pub(crate) enum Room {
 impl Pointer {
     /// Returns the pointer of a normal table with this number of buckets, if there is one.
     pub(crate) fn of_places(plan: &Plan, places: u64) -> Option<Self> {
-        let level = places.checked_div(plan.buckets)?.checked_ilog2()?;
-        let next = places - (plan.buckets << level);
-        let fits = level < plan.doublings || (level == plan.doublings && next == 0);
+        let level = (places >> plan.layout().bits).checked_ilog2()?;
+        let next = places - (plan.positions() << level);
+        let fits = plan.buckets <= places && places <= plan.last_places();
         // Buckets split by portions, and the upper children of a portion are a line.
         (fits && (next * plan.bucket_bytes()).is_multiple_of(8 * LINE_WORDS as u64))
             .then_some(Self { level, next })
@@ -33,8 +33,7 @@ impl Pointer {
 
     /// Returns the level of the bucket at a place.
     pub(crate) fn level_at(self, plan: &Plan, place: u64) -> u32 {
-        let (position, low_bits) = bucket_at(place, plan.buckets);
-        let number = position << self.level | low(low_bits, self.level);
+        let number = place & ((plan.positions() << self.level) - 1);
         self.level + u32::from(number < self.next)
     }
 }
@@ -56,7 +55,7 @@ impl Table {
         loop {
             // Allocate first: an allocator is foreign code and may be slow, so it must not run
             // under the locks. The table may grow until they are taken.
-            let (present, last) = (self.places(), self.plan.buckets << self.plan.doublings);
+            let (present, last) = (self.places(), self.plan.last_places());
             let most = match room {
                 Room::All => last,
                 Room::Present => last.min(2 * present),
@@ -66,7 +65,7 @@ impl Table {
             // level begins.
             (0..self.stripes()).for_each(|stripe| self.lock(stripe));
             let pointer = self.pointer();
-            let places = pointer.places(&self.plan);
+            let places = self.plan.places(pointer);
             let fits = places <= most;
             let len = if fits { self.copy_into(pointer, &mut words) } else { 0 };
             (0..self.stripes()).for_each(|stripe| self.unlock(stripe));
@@ -81,7 +80,7 @@ impl Table {
     /// caller holds all stripes.
     fn copy_into(&self, pointer: Pointer, words: &mut Words) -> u64 {
         let mut len = 0;
-        for place in 0..pointer.places(&self.plan) {
+        for place in 0..self.plan.places(pointer) {
             let (bucket, level) = self.normal(pointer, place);
             let shape = self.shape(level);
             len += u64::from(shape.slots() - shape.count(bucket, 0));
@@ -104,9 +103,7 @@ impl Table {
         }
         // It was split since the pointer was loaded: put its children together. They fit, because
         // nothing has been added to them.
-        let (position, low_bits) = bucket_at(place, plan.buckets);
-        let number = position << level | low_bits;
-        let children = [bucket, self.bucket((plan.buckets << level) + number)];
+        let children = [bucket, self.bucket((plan.positions() << level) + place)];
         let joined = joined(children, level, shape, *self.shape(level + 1));
         debug_assert!(joined.is_some(), "a copy was added while all stripes were locked");
         (joined.unwrap_or(bucket), level)
@@ -124,7 +121,7 @@ impl Table {
 
 /// Returns the number of lines of a table after all doublings.
 pub(crate) const fn all_lines(plan: &Plan) -> u64 {
-    lines(plan, plan.buckets << plan.doublings)
+    lines(plan, plan.last_places())
 }
 
 /// Returns the number of copies in a line of a normal table, or `None` if these are not the words
@@ -142,7 +139,7 @@ pub(crate) fn line_len(
     let mut len = 0;
     for (place, words) in (first..).zip(words.chunks_exact(per_bucket)) {
         let bucket = words.iter().rev().fold(0, |bucket, &word| bucket << 64 | u128::from(word));
-        if place >= pointer.places(plan) {
+        if place >= plan.places(pointer) {
             if bucket != 0 {
                 return None;
             }

@@ -4,7 +4,6 @@ use tamis_core::Sampled;
 
 use crate::growth::layout::Contents;
 use crate::growth::table::Table;
-use crate::place::Class;
 use crate::sizing;
 
 impl Table {
@@ -31,7 +30,7 @@ impl Table {
             .enumerate()
             .filter(|&(before, whole)| fingerprints().take(before).all(|other| other != whole));
         let pairs = firsts.map(|(_, whole)| {
-            let class = Class::of(whole, position, self.plan.buckets);
+            let class = self.layout().class(whole, position);
             let [_, other] = class.buckets;
             if self.peek(other, whole).contains(class) { 1 } else { 2 }
         });

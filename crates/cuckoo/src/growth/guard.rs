@@ -3,12 +3,12 @@
 
 use tamis_sync::{Backoff, Ordering};
 
-use crate::growth::layout::Contents;
+use crate::growth::layout::{Contents, folded};
 use crate::growth::locate::Placed;
 use crate::growth::query::Read;
 use crate::growth::table::{Resolved, Table};
 use crate::growth::words::{Memory, Words, with_memory};
-use crate::place::{Class, alternate};
+use crate::place::Class;
 
 /// The number of attempts of a query before it tries to take the lock too. The first one reads
 /// buckets at rest only. The models use two.
@@ -84,7 +84,7 @@ impl StripeGuard<'_> {
             // The places are a function of the class and of the value of the pointer.
             table.read_both(memory, self.placed)
         } else {
-            table.read_both(memory, &Placed::new(self.placed.class, pointer, table.plan.buckets))
+            table.read_both(memory, &Placed::new(self.placed.class, pointer, table.layout()))
         };
         if one.is_at_rest::<M>() & other.is_at_rest::<M>() {
             return [one, other];
@@ -100,8 +100,9 @@ impl StripeGuard<'_> {
         loop {
             let pointer = table.pointer();
             match table.resolve_by(pointer, position, self.placed.class.fingerprint) {
-                Resolved::At { place, contents: Contents { value, level, .. } } => {
-                    return Read { value, place, level, form: table.form(level) };
+                Resolved::At { place, contents: Contents { value, level, fold, .. } } => {
+                    let held = folded(self.placed.class.fingerprint, fold) >> level;
+                    return Read { value, place, held, level, form: table.form(level) };
                 }
                 // Complete the split of a thread that may have stopped.
                 Resolved::Frozen { number, contents } => {
@@ -114,9 +115,8 @@ impl StripeGuard<'_> {
 
     /// Reads both buckets, and counts the copies in each.
     fn counts(&self) -> [(Read, u32); 2] {
-        let Class { fingerprint, .. } = self.placed.class;
         let reads = with_memory!(&self.table.words, memory => self.read_both(memory));
-        reads.map(|read| (read, read.form.shape.count(read.value, fingerprint >> read.level)))
+        reads.map(|read| (read, read.form.shape.count(read.value, read.held)))
     }
 
     /// Counts the copies of the class.
@@ -176,14 +176,14 @@ impl StripeGuard<'_> {
     /// Returns whether a bucket at rest has a copy.
     #[inline(always)]
     fn is_in<M: Memory>(&self, read: Read) -> bool {
-        read.form.marks(M::PAIRED, read.differences::<M>(self.placed.class.fingerprint)) != 0
+        read.form.marks(M::PAIRED, read.differences::<M>()) != 0
     }
 
     /// Returns the value of a bucket at rest, and the value with a copy in its first empty slot, if
     /// it has one.
     #[inline(always)]
     fn filled<M: Memory>(&self, read: Read) -> Option<[u128; 2]> {
-        let held = u128::from(self.placed.class.fingerprint >> read.level);
+        let held = u128::from(read.held);
         let at = read.form.offset(read.first_empty::<M>());
         (read.first_empty::<M>() != M::BITS).then(|| [read.value, read.value | held << at])
     }
@@ -191,9 +191,8 @@ impl StripeGuard<'_> {
     /// Returns the value of a bucket at rest, and the value without the first copy, if it has one.
     #[inline(always)]
     fn cleared<M: Memory>(&self, read: Read) -> Option<[u128; 2]> {
-        let whole = self.placed.class.fingerprint;
-        let held = u128::from(whole >> read.level);
-        let first = read.form.first_empty(M::PAIRED, read.differences::<M>(whole));
+        let held = u128::from(read.held);
+        let first = read.form.first_empty(M::PAIRED, read.differences::<M>());
         let at = read.form.offset(first);
         (first != M::BITS).then(|| [read.value, read.value ^ held << at])
     }
@@ -237,7 +236,8 @@ impl StripeGuard<'_> {
         // Such a fingerprint may be wider than a slot. Compared with a bucket, it would overflow,
         // and added to one, it would change the slots behind.
         let plan = &self.table.plan;
-        if !plan.may_hold(0, fingerprint) || alternate(fingerprint, from, plan.buckets) != to {
+        if !plan.may_hold(0, fingerprint) || self.table.layout().alternate(fingerprint, from) != to
+        {
             return false;
         }
         with_memory!(&self.table.words, memory => self.relocate_in(memory))

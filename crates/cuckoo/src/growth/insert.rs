@@ -5,12 +5,12 @@ use tamis_sync::{Counter, Kernel};
 
 use crate::error::InsertError;
 use crate::growth::guard::Added;
-use crate::growth::layout::{Contents, low};
+use crate::growth::layout::Contents;
 use crate::growth::locate::Placed;
 use crate::growth::split::{GrowError, Progress};
 use crate::growth::table::Table;
 use crate::growth::words::{Memory, Words, with_memory};
-use crate::place::{self, Class};
+use crate::place::Class;
 use crate::search::{Readable, Search};
 
 /// One insert of this number, chosen by its hash, compares the number of items with the size.
@@ -79,9 +79,8 @@ impl Table {
     fn find_step<M: Memory>(&self, memory: &M, class: Class) -> Option<Placed> {
         let placed = self.placed(class);
         for (which, read) in self.read_both(memory, &placed).into_iter().enumerate() {
-            let low = low(class.fingerprint, read.level);
             for held in read.form.shape.fingerprints_of(read.value) {
-                let step = placed.of_slot(which, held << read.level | low, self.plan.buckets);
+                let step = placed.of_slot(which, held, self.layout());
                 let to = self.read_second(memory, &step);
                 if to.is_at_rest::<M>() & (to.first_empty::<M>() < M::BITS) {
                     return Some(step);
@@ -94,7 +93,7 @@ impl Table {
 
 impl Readable for Table {
     fn len(&self) -> u64 {
-        self.pointer().places(&self.plan)
+        self.places()
     }
 
     #[inline]
@@ -103,7 +102,7 @@ impl Readable for Table {
     }
 
     fn alternate(&self, whole: u64, position: u64) -> u64 {
-        place::alternate(whole, position, self.plan.buckets)
+        self.layout().alternate(whole, position)
     }
 }
 

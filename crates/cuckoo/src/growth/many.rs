@@ -75,7 +75,7 @@ impl Counted<'_> {
         const PASSES: u64 = 64;
         for (position, contents) in (0..PASSES).flat_map(|first| from.buckets(first, PASSES)) {
             for whole in contents.fingerprints() {
-                let class = Class::of(whole, position, from.plan.buckets);
+                let class = from.layout().class(whole, position);
                 let placed = self.table.placed(class);
                 if once {
                     self.insert_placed_once(&placed)?;

@@ -1,8 +1,6 @@
 //! The split pointer of a table that grows: which of its buckets are known to be split. Pure
 //! arithmetic.
 
-use crate::growth::plan::Plan;
-
 /// The number of bits of the level. The bits above are the number of the bucket. A shift by the
 /// level uses the low bits of a register only, so it needs no mask.
 pub(crate) const LEVEL_BITS: u32 = 6;
@@ -36,17 +34,5 @@ impl Pointer {
     #[inline(always)]
     pub(crate) const fn level_of(self, number: u64) -> u32 {
         self.level + self.is_split(number) as u32
-    }
-
-    /// Returns the number of buckets of the table.
-    pub(crate) const fn places(self, plan: &Plan) -> u64 {
-        (plan.buckets << self.level) + self.next
-    }
-
-    /// Returns the number of slots of the table.
-    pub(crate) fn slots(self, plan: &Plan) -> u64 {
-        let Self { level, next } = self;
-        let slots = |level| u64::from(plan.shape(level).slots());
-        ((plan.buckets << level) - next) * slots(level) + 2 * next * slots(level + 1)
     }
 }

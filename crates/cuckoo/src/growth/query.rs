@@ -6,8 +6,8 @@
 use tamis_sync::{Ordering, Wide};
 
 use crate::growth::form::{Form, Forms};
-use crate::growth::layout::{Contents, low};
-use crate::growth::locate::{Location, Locator, Placed};
+use crate::growth::layout::{Contents, key};
+use crate::growth::locate::{Location, Placed};
 use crate::growth::pointer::Pointer;
 use crate::growth::table::Table;
 use crate::growth::words::{Memory, Words, with_memory};
@@ -18,6 +18,8 @@ use crate::place::Class;
 pub(crate) struct Read {
     pub(crate) value: u128,
     pub(crate) place: u64,
+    /// The fingerprint as a slot of the bucket holds it.
+    pub(crate) held: u64,
     /// The level and the form that the bucket has if it is at rest.
     pub(crate) level: u32,
     pub(crate) form: &'static Form,
@@ -27,8 +29,8 @@ impl Read {
     /// Returns what of the bucket differs from one at rest that holds the fingerprint in every
     /// slot.
     #[inline(always)]
-    pub(crate) const fn differences<M: Memory>(&self, whole: u64) -> u128 {
-        self.form.differences(M::PAIRED, self.value, whole >> self.level)
+    pub(crate) const fn differences<M: Memory>(&self) -> u128 {
+        self.form.differences(M::PAIRED, self.value, self.held)
     }
 
     /// Returns whether the bucket is at rest, at its level. Otherwise it is being split, or has
@@ -81,7 +83,7 @@ impl Table {
     #[inline(always)]
     fn try_at_rest(&self, placed: &Placed, wide: Option<Wide>) -> Option<bool> {
         // 1. Load the version. The pointer was loaded before.
-        let version = self.version_of(placed.class.key());
+        let version = self.version_of(key(placed.class));
         // ORDERING: Acquire pairs with the Release of `advance_version` (claim 1).
         let before = version.load(Ordering::Acquire);
         // 2. Read both buckets.
@@ -99,16 +101,15 @@ impl Table {
     /// level that the pointer says.
     #[inline(always)]
     fn find_in<M: Memory>(&self, memory: &M, placed: &Placed, wide: Option<Wide>) -> Option<bool> {
-        let whole = placed.class.fingerprint;
         let [one, other] = self.read_both(memory, placed);
         let forms = self.forms(placed.pointer.level);
         if let Some(wide) = wide.filter(|_| M::PAIRED && forms.has_lanes()) {
             let [at, other_at] = placed.locations;
-            let of = |read: Read, at: Location| (read.value, whole >> read.level, at.is_ahead);
+            let of = |read: Read, at: Location| (read.value, read.held, at.is_ahead);
             return forms.find_wide(wide, [of(one, at), of(other, other_at)]);
         }
         let (form, other_form) = (one.form, other.form);
-        let (one, other) = (one.differences::<M>(whole), other.differences::<M>(whole));
+        let (one, other) = (one.differences::<M>(), other.differences::<M>());
         // One branch on both tags, and none on a bucket: the processor cannot predict which of the
         // two has the copy.
         Form::has_tag(M::PAIRED, one | other)
@@ -120,7 +121,7 @@ impl Table {
     #[cold]
     pub(crate) fn try_contains(&self, class: Class) -> Option<bool> {
         // As in `try_at_rest`, but at the level that each bucket has (rule 10).
-        let version = self.version_of(class.key());
+        let version = self.version_of(key(class));
         // ORDERING: Acquire, as there.
         let before = version.load(Ordering::Acquire);
         let pointer = self.pointer();
@@ -136,7 +137,7 @@ impl Table {
     /// Returns a class with where its buckets are by the present pointer.
     #[inline(always)]
     pub(crate) fn placed(&self, class: Class) -> Placed {
-        Placed::new(class, self.pointer(), self.plan.buckets)
+        Placed::new(class, self.pointer(), self.layout())
     }
 
     /// Reads both buckets of a class.
@@ -159,7 +160,7 @@ impl Table {
     fn read_from<M: Memory>(
         memory: &M,
         pointer: Pointer,
-        Location { place, is_ahead }: Location,
+        Location { place, is_ahead, held }: Location,
         forms: &'static Forms,
     ) -> Read {
         // ORDERING: Acquire pairs with the Releases of clears, freezes and commits (claims 1, 5
@@ -168,7 +169,7 @@ impl Table {
         // No branch on the level: the processor cannot predict it.
         let (level, form) =
             (pointer.level + u32::from(is_ahead), &forms.each[usize::from(is_ahead)]);
-        Read { value, place, level, form }
+        Read { value, place, held, level, form }
     }
 
     /// Returns the contents of the bucket of a fingerprint at a position, for a search, which
@@ -180,8 +181,10 @@ impl Table {
             self.peek_in(memory, pointer, position, whole)
         });
         match read {
-            Some(Read { value, level, form, .. }) => {
-                Contents { value, shape: &form.shape, level, low: low(whole, level) }
+            Some(Read { value, place, level, form, .. }) => {
+                let layout = self.layout();
+                let (low, fold) = (place >> layout.bits, layout.fold_at(position));
+                Contents { value, shape: &form.shape, level, low, fold }
             }
             None => self.peek_while_splitting(position, whole),
         }
@@ -195,7 +198,7 @@ impl Table {
         position: u64,
         whole: u64,
     ) -> Option<Read> {
-        let location = Locator::new(pointer, whole, self.plan.buckets).at(position);
+        let location = Location::new(pointer, self.layout(), whole, position);
         let read = Self::read_from(memory, pointer, location, self.forms(pointer.level));
         read.is_at_rest::<M>().then_some(read)
     }

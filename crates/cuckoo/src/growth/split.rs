@@ -7,7 +7,7 @@
 
 use tamis_sync::{Backoff, Ordering, thread};
 
-use crate::growth::layout::{FROZEN, UNBORN, halves, place, tag, tag_of_level, with_tag};
+use crate::growth::layout::{FROZEN, UNBORN, halves, tag, tag_of_level, with_tag};
 use crate::growth::plan::SPLITTERS;
 use crate::growth::pointer::Pointer;
 use crate::growth::table::Table;
@@ -95,7 +95,7 @@ impl Table {
         // ORDERING: Acquire pairs with the AcqRel of `sweep_on`: after the last lock, no holder of
         // any lock knows less than that the level before has ended (claim 4).
         let sweep = Pointer::of(self.sweep.load(Ordering::Acquire));
-        if pointer.level == self.plan.doublings {
+        if pointer == self.plan.last() {
             Progress::Ended
         } else if sweep.level < pointer.level || sweep.next != self.all_locks() {
             // Without a lock: a sweep takes every one.
@@ -124,7 +124,7 @@ impl Table {
         // ORDERING: Acquire, as in `split_portion`.
         let sweep = Pointer::of(self.sweep.load(Ordering::Acquire));
         let may_split = Pointer { level: pointer.level, next: self.all_locks() };
-        if sweep != may_split || pointer.level == self.plan.doublings {
+        if sweep != may_split || pointer == self.plan.last() {
             return Progress::Busy;
         }
         // 3. Split each bucket of the portion.
@@ -139,11 +139,10 @@ impl Table {
     /// After it, the caller has loaded the bucket with the tag of the next level.
     pub(crate) fn split(&self, level: u32, number: u64) {
         let shape = *self.shape(level);
-        let at = self.place_of(level, number);
         loop {
             // An Acquire load, which pairs with the Release of a commit: whoever moves the pointer
             // has seen the births (claim 6).
-            let bucket = self.bucket(at);
+            let bucket = self.bucket(number);
             match tag(bucket, shape) {
                 tag if tag == tag_of_level(level) => self.freeze(level, number, bucket),
                 FROZEN => self.complete_split(level, number, bucket),
@@ -155,16 +154,15 @@ impl Table {
     /// Freezes the bucket with this number among those of its level, if it has this value.
     fn freeze(&self, level: u32, number: u64, bucket: u128) {
         let frozen = with_tag(bucket, FROZEN, *self.shape(level));
-        let at = self.place_of(level, number);
         // ORDERING: Release: a reader that sees the bucket frozen sees that this level has begun
         // (claim 5).
-        let _ = self.words.exchange(at, [bucket, frozen], Ordering::Release);
+        let _ = self.words.exchange(number, [bucket, frozen], Ordering::Release);
     }
 
     /// Freezes a bucket and does not go on.
     #[cfg(all(test, not(any(tamis_loom, tamis_shuttle))))]
     pub(crate) fn freeze_only(&self, level: u32, number: u64) {
-        let bucket = self.bucket(self.place_of(level, number));
+        let bucket = self.bucket(number);
         self.freeze(level, number, bucket);
     }
 
@@ -173,25 +171,18 @@ impl Table {
     pub(crate) fn complete_split(&self, level: u32, number: u64, frozen: u128) {
         let [lower, upper] = halves(frozen, level, *self.shape(level), *self.shape(level + 1));
         // The birth. If it fails, another thread made it; then the child may have changed since.
-        let child = (self.plan.buckets << level) + number;
+        let child = (self.plan.positions() << level) + number;
         // ORDERING: Relaxed: a thread reaches the child through the commit only (claim 6).
         let _ = self.words.exchange(child, [0, upper], Ordering::Relaxed);
         // The commit.
         // ORDERING: Release: the tag shows the child (claim 6).
-        let at = self.place_of(level, number);
-        let _ = self.words.exchange(at, [frozen, lower], Ordering::Release);
+        let _ = self.words.exchange(number, [frozen, lower], Ordering::Release);
         const { assert!(UNBORN == 0) };
-    }
-
-    /// Returns the place of the bucket with this number among those of its level.
-    fn place_of(&self, level: u32, number: u64) -> u64 {
-        let low = number & ((1 << level) - 1);
-        place(number >> level, low, self.plan.buckets)
     }
 
     /// Moves the pointer behind a portion, whose buckets the caller has loaded split.
     fn publish(&self, pointer: Pointer, end: u64) {
-        let is_last = end == self.plan.buckets << pointer.level;
+        let is_last = end == self.plan.positions() << pointer.level;
         let next = if is_last {
             Pointer { level: pointer.level + 1, next: 0 }
         } else {

@@ -12,7 +12,9 @@ use tamis_sync::{
 use crate::bucket::Shape;
 use crate::growth::classifier::Classifier;
 use crate::growth::form::{Form, Forms, forms};
-use crate::growth::layout::{Contents, FROZEN, bucket_at, in_place, low, place, tag, tag_of_level};
+use crate::growth::layout::{
+    Contents, FROZEN, Layout, folded, in_place, key, tag, tag_of_level, unfolded,
+};
 use crate::growth::locate::Placed;
 use crate::growth::plan::{Plan, SPLITTERS};
 use crate::growth::pointer::{LEVEL_BITS, Pointer};
@@ -69,7 +71,7 @@ impl Table {
     /// Allocates an empty table with this number of stripes, a power of two, and with portions of
     /// this size.
     pub(crate) fn with_sizes(plan: Plan, stripes: u64, portion: u64) -> Result<Self, AllocError> {
-        let words = Words::reserved(&plan, plan.buckets << plan.doublings, plan.buckets)?;
+        let words = Words::reserved(&plan, plan.last_places(), plan.buckets)?;
         let mut table = Self::of_words(plan, words, stripes, portion)?;
         table.clear();
         Ok(table)
@@ -84,8 +86,8 @@ impl Table {
     ) -> Result<Self, AllocError> {
         let forms = core::array::from_fn(|level| {
             // The last level has no next one.
-            let level = plan.doublings.min(level as u32);
-            let next = plan.doublings.min(level + 1);
+            let level = plan.last_level().min(level as u32);
+            let next = plan.last_level().min(level + 1);
             forms(plan.paired, level, [level, next].map(|level| plan.shape_number(level)))
         });
         Ok(Self {
@@ -108,11 +110,13 @@ impl Table {
         let pointer = self.pointer.update(|bits| Pointer::of(*bits));
         // With the children of a portion that is split and not yet published. After the last level
         // there is none.
-        let last = self.plan.buckets << self.plan.doublings;
-        self.words.fill(last.min(pointer.places(&self.plan) + self.portion), 0);
-        let empty = in_place(tag_of_level(0), self.plan.shape(0));
-        self.words.fill(self.plan.buckets, empty);
-        self.restart(Pointer { level: 0, next: 0 });
+        let (last, first) = (self.plan.last_places(), self.plan.first());
+        self.words.fill(last.min(self.plan.places(pointer) + self.portion), 0);
+        for place in 0..self.plan.buckets {
+            let level = first.level_at(&self.plan, place);
+            self.words.set(place, in_place(tag_of_level(level), self.plan.shape(level)));
+        }
+        self.restart(first);
     }
 
     /// Sets the pointer. The level that it names may be split.
@@ -179,7 +183,7 @@ impl Table {
     /// Returns the number of the class's stripe, which is the same at all levels.
     #[inline(always)]
     pub(crate) fn stripe(&self, class: Class) -> u64 {
-        self.versions.index(class.key()) as u64
+        self.versions.index(key(class)) as u64
     }
 
     /// Locks a stripe or a splitter's lock, and waits for it if necessary.
@@ -240,16 +244,25 @@ impl Table {
     /// its contents and its tag.
     #[inline(always)]
     fn read(&self, level: u32, position: u64, whole: u64) -> (u64, Contents<'static>, u32) {
-        let low = low(whole, level);
-        let (place, shape) = (place(position, low, self.plan.buckets), self.shape(level));
-        let value = self.bucket(place);
-        (place, Contents { value, shape, level, low }, tag(value, *shape))
+        let layout = self.layout();
+        let fold = layout.fold_at(position);
+        let place = layout.number(position, folded(whole, fold), level);
+        let (value, shape, low) = (self.bucket(place), self.shape(level), place >> layout.bits);
+        (place, Contents { value, shape, level, low, fold }, tag(value, *shape))
+    }
+
+    /// Returns how classes and buckets are laid out.
+    #[inline(always)]
+    pub(crate) fn layout(&self) -> Layout {
+        self.classifier.layout
     }
 
     /// Finds the bucket of a fingerprint at a position (rule 10).
     #[inline(always)]
     pub(crate) fn resolve_by(&self, pointer: Pointer, position: u64, whole: u64) -> Resolved {
-        let level = pointer.level_of(position << pointer.level | low(whole, pointer.level));
+        let layout = self.layout();
+        let folded = layout.folded_at(whole, position);
+        let level = pointer.level_of(layout.number(position, folded, pointer.level));
         let (place, contents, tag) = self.read(level, position, whole);
         if tag == tag_of_level(level) {
             return Resolved::At { place, contents };
@@ -267,7 +280,7 @@ impl Table {
     fn resolve_split(&self, level: u32, position: u64, whole: u64) -> Resolved {
         let (place, contents, tag) = self.read(level, position, whole);
         if tag == FROZEN {
-            return Resolved::Frozen { number: position << level | low(whole, level), contents };
+            return Resolved::Frozen { number: place, contents };
         }
         if tag == tag_of_level(level) {
             return Resolved::At { place, contents };
@@ -284,23 +297,23 @@ impl Table {
     /// Returns the number of items up to which the table does not split further.
     pub(crate) fn items_before_split(&self, pointer: Pointer) -> u64 {
         let slots = self.forms(pointer.level).each.each_ref().map(|form| form.shape.slots());
-        self.plan.items_of(pointer.level, pointer.next, slots)
+        self.plan.items_of(pointer, slots)
     }
 
     /// Returns the number of bytes of the buckets, the locks and the versions.
     pub(crate) fn size_in_bytes(&self) -> u64 {
-        let buckets = self.pointer().places(&self.plan) * self.plan.bucket_bytes();
+        let buckets = self.places() * self.plan.bucket_bytes();
         buckets + self.plan.lock_bytes()
     }
 
     /// Returns the number of buckets.
     pub(crate) fn places(&self) -> u64 {
-        self.pointer().places(&self.plan)
+        self.plan.places(self.pointer())
     }
 
     /// Returns the number of slots.
     pub(crate) fn slots(&self) -> u64 {
-        self.pointer().slots(&self.plan)
+        self.plan.slots(self.pointer())
     }
 
     /// Returns the positions and the contents of every `step`-th bucket, from the one at this
@@ -312,8 +325,9 @@ impl Table {
     ) -> impl Iterator<Item = (u64, Contents<'static>)> {
         let places = (first..self.places()).step_by(usize::try_from(step).unwrap_or(usize::MAX));
         places.map(|place| {
-            let (position, low) = bucket_at(place, self.plan.buckets);
-            (position, self.contents_now(position, low))
+            let layout = self.layout();
+            let (position, low) = (layout.position(place), place >> layout.bits);
+            (position, self.contents_now(position, unfolded(low, layout.fold_at(position))))
         })
     }
 

@@ -1,6 +1,5 @@
 //! The arithmetic of a table that grows, its copies, and what a stopped thread holds up.
 
-use std::collections::HashSet;
 use std::thread;
 use std::vec::Vec;
 
@@ -11,7 +10,7 @@ use tamis_sync::{Counter, LINE_WORDS, PairAccess};
 use super::classifier::Classifier;
 use super::copy::{Room, all_lines, line_len};
 use super::form::{Form, forms};
-use super::layout::{bucket_at, halves, in_place, joined, low, place, tag, tag_of_level};
+use super::layout::{halves, in_place, joined, tag, tag_of_level};
 use super::many::Counted;
 use super::plan::{Plan, sequence};
 use super::pointer::Pointer;
@@ -32,28 +31,6 @@ fn hash(number: u64) -> u64 {
 
 fn class(plan: &Plan, number: u64) -> Class {
     Classifier::new(plan).class(hash(number))
-}
-
-/// Every place is that of one bucket, and the upper children of a level follow each other.
-#[test]
-fn places_are_a_bijection_in_the_order_of_the_splits() {
-    for buckets in [8, 24, 1000] {
-        for level in 0..6 {
-            let all = buckets << level;
-            let places: HashSet<u64> = (0..all)
-                .map(|number| place(number >> level, low(number, level), buckets))
-                .collect();
-            assert!(places.len() as u64 == all && places.iter().all(|&place| place < all));
-            for number in 0..all {
-                let (position, low_bits) = (number >> level, low(number, level));
-                let at = place(position, low_bits, buckets);
-                assert_eq!(bucket_at(at, buckets), (position, low_bits));
-                let child = place(position, low_bits | 1 << level, buckets);
-                assert_eq!(child, all + number);
-                assert_eq!(bucket_at(child, buckets), (position, low_bits | 1 << level));
-            }
-        }
-    }
 }
 
 #[test]
@@ -169,19 +146,19 @@ proptest! {
                 return Ok(());
             }
         };
-        prop_assert!(plan.items(0, 0) >= first && plan.capacity() >= most, "{plan:?}");
+        prop_assert!(plan.items(plan.first()) >= first && plan.capacity() >= most, "{plan:?}");
         prop_assert!(plan.rate_at(most) <= rate);
         let narrower = Plan { width: plan.width - 1, ..plan };
         let least = sequence(paired).last().unwrap().width();
         if narrower.width >= least
             && narrower.checked().is_some()
             // With the same slots, and the same loads.
-            && plan.items(0, 0) == narrower.items(0, 0) {
+            && plan.items(plan.first()) == narrower.items(plan.first()) {
             prop_assert!(narrower.rate_at(most) > rate, "{plan:?}");
         }
         let Class { fingerprint, buckets } = Classifier::new(&plan).class(hash);
-        prop_assert!(buckets.iter().all(|&position| position < plan.buckets));
-        for level in 0..=plan.doublings {
+        prop_assert!(buckets.iter().all(|&position| position < plan.positions()));
+        for level in 0..=plan.last_level() {
             let held = fingerprint >> level;
             prop_assert!(plan.may_hold(level, held) && held <= plan.shape(level).mask());
             prop_assert!(level == 0 || plan.shape(level).slots() >= plan.shape(level - 1).slots());
@@ -245,7 +222,7 @@ fn copies_are_normal_even_of_buckets_that_are_being_split() {
             assert_eq!((copied, len), (pointer, items));
             let mut lines = words.into_lines();
             // A copy that does not grow has the same buckets, in less memory.
-            let places = pointer.places(&plan);
+            let places = plan.places(pointer);
             let (copied, words, len) = table.copy_words(Room::Present).unwrap();
             assert_eq!((copied, len), (pointer, items));
             let mut present = words.into_lines();
@@ -318,7 +295,7 @@ fn a_stopped_splitter_holds_up_the_next_level_only_and_with_an_error() {
         assert_eq!(error, InsertError::Stalled);
         let stopped = table.pointer();
         assert_eq!(stopped, Pointer { level: pointer.level + 1, next: 0 });
-        assert!(items as f64 > 0.9 * stopped.slots(&plan) as f64, "{items} items");
+        assert!(items as f64 > 0.9 * plan.slots(stopped) as f64, "{items} items");
         // Readers and writers go on, whichever bucket they want. There is one writer at a time:
         // another might take the slot that it has freed.
         let numbers = |parity: u64| (parity..items).step_by(2).map(|number| class(&plan, number));
@@ -380,7 +357,7 @@ fn buckets_are_read_at_their_levels_although_the_table_grows() {
         for (position, contents) in first.into_iter().chain(buckets) {
             for whole in contents.fingerprints() {
                 assert!(plan.may_hold(0, whole), "{whole:x} at level {}", contents.level);
-                assert!(table.contains_class(Class::of(whole, position, plan.buckets)));
+                assert!(table.contains_class(table.layout().class(whole, position)));
                 read += 1;
             }
         }
@@ -396,8 +373,8 @@ fn a_relocation_of_what_no_item_has_changes_nothing() {
         let (table, _) = grown(plan, 20_000);
         let values = || -> Vec<u128> { (0..table.places()).map(|at| table.bucket(at)).collect() };
         let before = values();
-        let class_of = |fingerprint, position| Class::of(fingerprint, position, plan.buckets);
-        for position in 0..plan.buckets {
+        let class_of = |fingerprint, position| table.layout().class(fingerprint, position);
+        for position in 0..plan.positions() {
             for shift in plan.width..64 {
                 let slot = table.peek(position, 0).fingerprints().next().unwrap_or(1);
                 for whole in [slot | 1 << shift, 1 << shift, u64::MAX >> (63 - shift), 1, 0] {
@@ -409,7 +386,7 @@ fn a_relocation_of_what_no_item_has_changes_nothing() {
             // The other position of another fingerprint.
             for whole in table.peek(position, 0).fingerprints() {
                 let [from, to] = class_of(whole, position).buckets;
-                let to = (to + 2) % plan.buckets;
+                let to = (to + 2) % plan.positions();
                 let wrong = Class { fingerprint: whole, buckets: [from, to] };
                 assert!(!table.lock_stripe(&table.placed(wrong)).relocate());
             }
@@ -463,15 +440,16 @@ fn shapes_of_one_size_differ() {
 
 /// Returns the bytes of a table that has just room for this number of items.
 fn bytes_for(plan: &Plan, items: u64) -> u64 {
+    let items_at = |level, next| plan.items(Pointer { level, next });
     let level =
-        (0..plan.doublings).take_while(|&level| plan.items(level + 1, 0) < items).count() as u32;
-    let (mut low, mut high) = (0, plan.buckets << level);
+        (0..plan.doublings).take_while(|&level| items_at(level + 1, 0) < items).count() as u32;
+    let (mut low, mut high) = (0, plan.positions() << level);
     while low < high {
         let middle = low.midpoint(high);
         (low, high) =
-            if plan.items(level, middle) < items { (middle + 1, high) } else { (low, middle) };
+            if items_at(level, middle) < items { (middle + 1, high) } else { (low, middle) };
     }
-    Pointer { level, next: low }.places(plan) * plan.bucket_bytes() + plan.lock_bytes()
+    plan.places(Pointer { level, next: low }) * plan.bucket_bytes() + plan.lock_bytes()
 }
 
 /// The bits per item at 64 counts from 100,000 to a maximum of 10^8, against a filter of one size

@@ -119,7 +119,7 @@ impl Extent {
     /// Returns the number of buckets.
     #[must_use]
     pub const fn buckets(&self) -> u64 {
-        self.pointer.places(&self.plan)
+        self.plan.places(self.pointer)
     }
 
     /// Returns the number of lines of the buckets.
@@ -195,7 +195,7 @@ pub fn from_lines<F: Buildable>(
     if expected != found {
         return Err(LinesError::Count { expected, found });
     }
-    let slots = pointer.slots(&plan);
+    let slots = plan.slots(pointer);
     if len > slots {
         return Err(LinesError::Len { found: len, slots });
     }

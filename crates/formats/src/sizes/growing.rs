@@ -12,7 +12,7 @@ use crate::sizes::numbers::{Numbers, require, require_range};
 /// The most doublings.
 const MAX_DOUBLINGS: u64 = 34;
 
-/// The fewest bits of a fingerprint that remain after all doublings.
+/// The fewest bits of a fingerprint that remain in a bucket of the last level.
 const MIN_REST: u64 = 8;
 
 /// The bits of the widest fingerprint, and the most slots of a bucket, in buckets of 64 bits.
@@ -70,7 +70,9 @@ impl GrowingSizes {
             require("bits of a bucket", bits, 64)?;
         }
         require_range("doublings", doublings, 1, MAX_DOUBLINGS)?;
-        require_range("fingerprint bits", width, doublings + MIN_REST, widest)?;
+        // The first buckets are those of two levels, unless their number is a power of two.
+        let last_level = doublings + u64::from(!first.is_power_of_two());
+        require_range("fingerprint bits", width, last_level + MIN_REST, widest)?;
         let wrong = |buckets| LoadError::Buckets { found: buckets };
         let geometry =
             growing::geometry(first, words_or_fingerprint_bits, doublings as u32, bits as u32)

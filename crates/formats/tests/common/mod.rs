@@ -159,7 +159,7 @@ pub(crate) fn growing_words() -> cuckoo::Geometry {
 
 /// As [`growing_words`], with buckets of 128 bits.
 pub(crate) fn growing_pairs() -> cuckoo::Geometry {
-    growing::geometry(16, 32, 5, 128).unwrap()
+    growing::geometry(24, 32, 5, 128).unwrap()
 }
 
 pub(crate) fn small_scalable() -> Scalable {

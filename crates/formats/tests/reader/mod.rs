@@ -187,14 +187,16 @@ impl Reader {
                 check(bits == 64 || bits == 128, "bits of a bucket")?;
                 check((1..=34).contains(&doublings), "doublings")?;
                 let widest = if bits == 64 { 31 } else { 42 };
-                check((doublings + 8..=widest).contains(&words), "bits of a whole fingerprint")?;
+                let positions = size.checked_ilog2().map_or(0, |bits| 1 << bits);
+                let last_level = doublings + u64::from(size != positions);
+                check((last_level + 8..=widest).contains(&words), "bits of a whole fingerprint")?;
                 check(size >= 8 && size % 8 == 0, "first number of buckets")?;
                 let last = u128::from(size) << doublings;
                 check(last * u128::from(bits) <= 1 << 62, "last number of buckets")?;
                 check(buckets >= size && u128::from(buckets) <= last, "number of buckets")?;
                 check(bits * buckets % 512 == 0, "whole lines")?;
-                let split = u128::from(buckets - (size << self.level()));
-                check(split * u128::from(bits) % 512 == 0, "whole lines of split buckets")?;
+                let split = buckets - (positions << (buckets / positions).ilog2());
+                check(split * bits % 512 == 0, "whole lines of split buckets")?;
                 check(!self.is_live, "a live file with locks")?;
             }
             _ => {
@@ -295,23 +297,25 @@ impl Reader {
         check(at == self.body.len() as u64, "lines of the slices")
     }
 
-    /// The level of layout 7 whose buckets are being split.
-    fn level(&self) -> u64 {
-        u64::from((self.record[2] / self.size).ilog2())
+    /// The number of positions of layout 7.
+    fn positions(&self) -> u64 {
+        1 << self.size.ilog2()
+    }
+
+    /// The highest level of a bucket of layout 7.
+    fn last_level(&self) -> u64 {
+        self.record[0] + u64::from(self.size != self.positions())
     }
 
     /// The place of the bucket of layout 7 that has a position and the low bits of a fingerprint,
-    /// and its level.
-    fn grown_bucket(&self, position: u64, fingerprint: u64) -> (u64, u64) {
-        let level = self.level();
-        let number = (position << level) + fingerprint % (1 << level);
-        let level = if number < self.record[2] - (self.size << level) { level + 1 } else { level };
-        let low = fingerprint % (1 << level);
-        if low == 0 {
-            return (position, level);
+    /// as it holds it, and its level.
+    fn grown_bucket(&self, position: u64, form: u64) -> (u64, u64) {
+        let level = u64::from((self.record[2] / self.positions()).ilog2());
+        let number = position + self.positions() * (form % (1 << level));
+        if number >= self.record[2] - (self.positions() << level) {
+            return (number, level);
         }
-        let doubling = low.ilog2();
-        (((self.size + position - 1) << doubling) + low, level)
+        (position + self.positions() * (form % (2 << level)), level + 1)
     }
 
     /// The slots per bucket and the bits of a slot, at a level of layout 7.
@@ -337,24 +341,21 @@ impl Reader {
 
     /// Checks every bucket of layout 7.
     fn check_grown(&self, items: u64) -> Result<(), String> {
-        let [doublings, bits, buckets] = self.record[..3] else { panic!() };
+        let [_, bits, buckets] = self.record[..3] else { panic!() };
         let mut is_met = vec![false; buckets as usize];
         let mut found = 0;
-        for (position, low) in (0..self.size)
-            .flat_map(|position| (0..2 << self.level()).map(move |low| (position, low)))
-        {
+        for place in 0..buckets {
+            let (position, low) = (place % self.positions(), place / self.positions());
             let (place, level) = self.grown_bucket(position, low);
-            if std::mem::replace(&mut is_met[place as usize], true) {
-                // A bucket that is not split is met twice.
-                continue;
-            }
+            assert!(!std::mem::replace(&mut is_met[place as usize], true), "a bucket twice");
             let (slots, width) = self.grown_shape(level);
             let first = place * bits;
             check(self.bits(first + bits - 2, 2) == 1 + level % 2, "tag of a bucket")?;
             let spare = (slots * width..bits - 2).any(|bit| self.bit(first + bit));
             check(!spare, "spare bits of a bucket")?;
             for held in self.grown_slots(place, level).into_iter().filter(|held| *held != 0) {
-                let is_held = held >= 1 << (doublings - level) && held < 1 << (self.words - level);
+                let is_held =
+                    held >= 1 << (self.last_level() - level) && held < 1 << (self.words - level);
                 check(is_held, "a number that no item has")?;
                 found += 1;
             }
@@ -419,14 +420,14 @@ impl Reader {
             }
             4 | 5 if self.grows => {
                 let whole = pattern(hash) >> (64 - self.words);
-                let least = 1 << self.record[0];
+                let least = 1 << self.last_level();
                 let whole = if whole < least { whole + least } else { whole };
-                let first = range(hash, self.size);
-                let turn = 2 * range(whole.wrapping_mul(G), self.size / 2) + 1;
-                let second = (turn + self.size - first) % self.size;
-                [first, second].iter().any(|position| {
-                    let (place, level) = self.grown_bucket(*position, whole);
-                    self.grown_slots(place, level).contains(&(whole >> level))
+                let even = 2 * range(hash, self.positions() / 2);
+                let odd = even ^ (2 * range(whole.wrapping_mul(G), self.positions() / 2) + 1);
+                let folded = whole ^ whole >> (self.words - self.last_level());
+                [(even, whole), (odd, folded)].iter().any(|(position, form)| {
+                    let (place, level) = self.grown_bucket(*position, *form);
+                    self.grown_slots(place, level).contains(&(form >> level))
                 })
             }
             _ => {

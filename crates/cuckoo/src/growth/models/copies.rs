@@ -1,7 +1,6 @@
 //! Copies of the table while buckets split and copies are relocated: each copy is in it once.
 
 use super::*;
-use crate::growth::layout::bucket_at;
 
 const NOT_ONCE: &str = "an item is not once in a copy of the table";
 
@@ -51,11 +50,12 @@ fn copy_by(table: &Table, class: Class, locks: bool, looks: bool) -> u32 {
     let (pointer, plan, mut count) = (table.pointer(), &table.plan, 0);
     // ORDERING: Acquire, as in `normal`.
     let load = |place| table.words.load(place, Ordering::Acquire);
-    for place in 0..pointer.places(plan) {
-        let ((position, low_bits), level) =
-            (bucket_at(place, plan.buckets), pointer.level_at(plan, place));
-        let is_of_class = |level| low(class.fingerprint, level) == low_bits;
-        let count_in = |bucket, level| table.shape(level).count(bucket, class.fingerprint >> level);
+    for place in 0..plan.places(pointer) {
+        let (layout, level) = (table.layout(), pointer.level_at(plan, place));
+        let position = layout.position(place);
+        let folded = layout.folded_at(class.fingerprint, position);
+        let is_of_class = |level| layout.number(position, folded, level) == place;
+        let count_in = |bucket, level| table.shape(level).count(bucket, folded >> level);
         if !class.buckets.contains(&position) || !is_of_class(level) {
             continue;
         }
@@ -66,8 +66,7 @@ fn copy_by(table: &Table, class: Class, locks: bool, looks: bool) -> u32 {
         } else if is_of_class(level + 1) {
             count_in(bucket, level + 1)
         } else {
-            let number = position << level | low_bits;
-            count_in(load((plan.buckets << level) + number), level + 1)
+            count_in(load((plan.positions() << level) + place), level + 1)
         };
     }
     count

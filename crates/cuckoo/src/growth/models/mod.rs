@@ -18,7 +18,7 @@ use tamis_sync::model::{Mutant, check, must_fail, must_fail_with};
 use tamis_sync::thread::{Arc, spawn};
 
 use crate::growth::guard::StripeGuard;
-use crate::growth::layout::{FROZEN, UNBORN, halves, low, place, tag, tag_of_level, with_tag};
+use crate::growth::layout::{FROZEN, UNBORN, halves, tag, tag_of_level, with_tag};
 use crate::growth::locate::Placed;
 use crate::growth::plan::Plan;
 use crate::growth::pointer::Pointer;
@@ -63,7 +63,7 @@ fn table_before_publication(item: Option<Class>) -> Table {
 
 /// Returns the class of a fingerprint, with its bucket at this position first.
 fn class(fingerprint: u64, position: u64) -> Class {
-    Class::of(fingerprint, position, PLAN.buckets)
+    PLAN.layout().class(fingerprint, position)
 }
 
 /// Returns the class with its two buckets in the other order, in which a query reads them.
@@ -166,16 +166,17 @@ fn read_by(
     class: Class,
     how: Reading,
 ) -> Option<bool> {
-    let (whole, level) = (class.fingerprint, pointer.level);
+    let (layout, level) = (table.layout(), pointer.level);
+    let folded = layout.folded_at(class.fingerprint, position);
     let read = |level| {
-        let at = place(position, low(whole, level), table.plan.buckets);
+        let at = layout.number(position, folded, level);
         // ORDERING: the model's.
         let value = table.words.load(at, how.bucket);
         let tag = tag(value, *table.shape(level));
         assert!(tag != UNBORN, "{REACHED}");
-        (tag, table.shape(level).contains(value, whole >> level))
+        (tag, table.shape(level).contains(value, folded >> level))
     };
-    let first = level + u32::from((position << level | low(whole, level)) < pointer.next);
+    let first = pointer.level_of(layout.number(position, folded, level));
     let (tag, found) = read(first);
     if tag == tag_of_level(first) || !how.follow || tag == FROZEN && first == level {
         return Some(found);
@@ -224,10 +225,9 @@ fn split_by(table: &Table, how: Splitting) {
 
 /// Splits the bucket with this number among those of its level.
 fn split_bucket(table: &Table, level: u32, number: u64, how: Splitting) {
-    let at = place_of(table, level, number);
     loop {
         // ORDERING: the model's, both.
-        let bucket = table.words.load(at, how.tags);
+        let bucket = table.words.load(number, how.tags);
         match tag(bucket, *table.shape(level)) {
             tag if tag == tag_of_level(level) && how.freezes => {
                 freeze(table, level, number, how.freeze);
@@ -243,12 +243,12 @@ fn split_bucket(table: &Table, level: u32, number: u64, how: Splitting) {
 /// Freezes the bucket with this number among those of its level, if it is at rest there. Returns
 /// what it was.
 fn freeze(table: &Table, level: u32, number: u64, order: Ordering) -> u128 {
-    let (at, shape) = (place_of(table, level, number), *table.shape(level));
+    let shape = *table.shape(level);
     // ORDERING: Relaxed: an exchange with this value follows. Then the model's.
-    let bucket = table.words.load(at, Ordering::Relaxed);
+    let bucket = table.words.load(number, Ordering::Relaxed);
     let frozen = with_tag(bucket, FROZEN, shape);
     if tag(bucket, shape) == tag_of_level(level) {
-        let _ = table.words.exchange(at, [bucket, frozen], order);
+        let _ = table.words.exchange(number, [bucket, frozen], order);
     }
     frozen
 }
@@ -258,13 +258,12 @@ fn complete_by(table: &Table, level: u32, number: u64, frozen: u128, how: Splitt
     let [lower, upper] = halves(frozen, level, *table.shape(level), *table.shape(level + 1));
     // ORDERING: the model's; a birth is Relaxed, as in `complete_split`.
     let commit = || {
-        let at = place_of(table, level, number);
-        let _ = table.words.exchange(at, [frozen, lower], how.commit);
+        let _ = table.words.exchange(number, [frozen, lower], how.commit);
     };
     if !how.birth_first {
         commit();
     }
-    let child = (table.plan.buckets << level) + number;
+    let child = (table.plan.positions() << level) + number;
     let from = if how.birth_from_any { table.words.load(child, Ordering::Relaxed) } else { 0 };
     let _ = table.words.exchange(child, [from, upper], Ordering::Relaxed);
     if how.birth_first {
@@ -275,7 +274,7 @@ fn complete_by(table: &Table, level: u32, number: u64, frozen: u128, how: Splitt
 /// Moves the pointer behind the portion at it.
 fn publish_by(table: &Table, pointer: Pointer, order: Ordering) {
     let end = pointer.next + table.portion;
-    let is_last = end == table.plan.buckets << pointer.level;
+    let is_last = end == table.plan.positions() << pointer.level;
     let next = if is_last {
         Pointer { level: pointer.level + 1, next: 0 }
     } else {
@@ -284,10 +283,6 @@ fn publish_by(table: &Table, pointer: Pointer, order: Ordering) {
     let (from, to) = (pointer.bits(), next.bits());
     // ORDERING: the model's.
     let _ = table.pointer.try_update(order, |bits| (bits == from).then_some(to));
-}
-
-fn place_of(table: &Table, level: u32, number: u64) -> u64 {
-    place(number >> level, low(number, level), table.plan.buckets)
 }
 
 /// Makes some steps of a sweep: takes and frees the locks for which `is_swept`. Stops if one is

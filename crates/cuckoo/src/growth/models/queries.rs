@@ -179,15 +179,15 @@ fn mutant_a_first_attempt_without_a_second_load_of_the_pointer() {
 
 /// A query whose first attempt does not load the pointer again.
 fn at_rest_or_contended(table: &Table, class: Class) -> bool {
-    let (pointer, whole) = (table.pointer(), class.fingerprint);
+    let (pointer, layout) = (table.pointer(), table.layout());
     let found = class.buckets.map(|position| {
-        let level = pointer.level_of(position << pointer.level | low(whole, pointer.level));
-        let (at, shape) =
-            (place(position, low(whole, level), table.plan.buckets), table.shape(level));
+        let folded = layout.folded_at(class.fingerprint, position);
+        let level = pointer.level_of(layout.number(position, folded, pointer.level));
+        let (at, shape) = (layout.number(position, folded, level), table.shape(level));
         // ORDERING: Acquire, as in `read_from`.
         let value = table.words.load(at, Ordering::Acquire);
         let is_at_rest = tag(value, *shape) == tag_of_level(level);
-        is_at_rest.then(|| shape.contains(value, whole >> level))
+        is_at_rest.then(|| shape.contains(value, folded >> level))
     });
     match found {
         [Some(one), Some(other)] => one | other,

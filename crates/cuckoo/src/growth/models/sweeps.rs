@@ -74,8 +74,8 @@ fn add_by_steps(table: &Table, class: Class) {
 /// pointer.
 fn add_by(table: &Table, guard: &StripeGuard<'_>, class: Class, pointer: Pointer) {
     let at = class.buckets[0];
-    let number = at << pointer.level | low(class.fingerprint, pointer.level);
-    let level = pointer.level + u32::from(number < pointer.next);
+    let number = table.layout().number(at, class.fingerprint, pointer.level);
+    let level = pointer.level_of(number);
     let (shape, held) = (*table.shape(level), class.fingerprint >> level);
     // ORDERING: Acquire, as in `resolve_by`; then Relaxed, as in an add.
     let load = || table.words.load(at, Ordering::Acquire);
@@ -241,7 +241,7 @@ fn a_sweep_in_parts(order: [Ordering; 2]) {
 /// Splits both buckets of the lowest item at level 1, if that may be split.
 fn split_if_swept(table: &Table, load: Ordering) {
     if Pointer::of(table.sweep.fetch_or(0, load)).next == table.all_locks() {
-        [2, 0].into_iter().for_each(|number| split_bucket(table, 1, number, SPLITTING));
+        [1, 0].into_iter().for_each(|number| split_bucket(table, 1, number, SPLITTING));
     }
 }
 
