@@ -131,15 +131,17 @@ impl Plan {
     /// Returns the plan with the fewest first buckets that have room for this number of items.
     fn with_room(self, items: u64) -> Option<Self> {
         let mut plan = Self { buckets: MIN_BYTES / self.bucket_bytes(), ..self };
-        // The lowest power of two that suffices if all its buckets are split.
-        while plan.items(Pointer { level: 1, next: 0 }) < items {
+        // The lowest power of two that suffices if all its buckets but the last ones are split.
+        // With those, all would be of the first level again, whose buckets have fewer slots.
+        let most = |plan: &Self| Pointer { level: 0, next: plan.buckets - MULTIPLE };
+        while plan.items(most(&plan)) < items {
             plan.buckets *= 2;
             if u128::from(plan.buckets) > MAX_BITS / 64 {
                 return None;
             }
         }
         // The fewest of them that must be split.
-        let (mut low, mut high) = (0, plan.buckets / MULTIPLE);
+        let (mut low, mut high) = (0, most(&plan).next / MULTIPLE);
         while low < high {
             let middle = low.midpoint(high);
             let has_room = plan.items(Pointer { level: 0, next: middle * MULTIPLE }) >= items;

@@ -114,7 +114,7 @@ impl Table {
         self.words.fill(last.min(self.plan.places(pointer) + self.portion), 0);
         for place in 0..self.plan.buckets {
             let level = first.level_at(&self.plan, place);
-            self.words.set(place, in_place(tag_of_level(level), self.plan.shape(level)));
+            self.words.set(place, in_place(tag_of_level(level), *self.shape(level)));
         }
         self.restart(first);
     }

@@ -166,6 +166,18 @@ proptest! {
     }
 }
 
+/// Also where the first buckets are nearly two times the positions.
+#[test]
+fn a_plan_has_room_for_its_first_items() {
+    for (first, paired) in (2000..8000).flat_map(|first| [(first, true), (first, false)]) {
+        let plan = Plan::with_buckets(first, 64 * first, 0.01, paired).unwrap();
+        let fewer = Plan { buckets: plan.buckets - 8, ..plan };
+        assert!(plan.items(plan.first()) >= first, "{first} items, {plan:?}");
+        let is_least = plan.buckets <= 1024 || fewer.items(fewer.first()) < first;
+        assert!(is_least, "{first} items, {plan:?}");
+    }
+}
+
 /// The class of a hash has the probability that the rate is computed with.
 #[test]
 fn equal_classes_are_as_frequent_as_the_formula_says() {
