@@ -27,11 +27,13 @@ pub(crate) struct EarlySync<'f> {
 
 /// Calls `write` with a file of about this length, which is synced from time to time meanwhile. The
 /// last sync is left to the caller.
-pub(crate) fn with_early_sync<R>(
+///
+/// The function is not generic: a program that saves many types has it once.
+pub(crate) fn with_early_sync(
     file: &File,
     len: u64,
-    write: impl FnOnce(&mut EarlySync<'_>) -> Result<R, SaveError>,
-) -> Result<R, SaveError> {
+    write: &mut dyn FnMut(&mut EarlySync<'_>) -> Result<(), SaveError>,
+) -> Result<(), SaveError> {
     if len < 2 * STEP {
         return write(&mut EarlySync { file, since: 0, ask: None });
     }
@@ -48,9 +50,8 @@ pub(crate) fn with_early_sync<R>(
             Ok(synced) => synced,
             Err(_) => Err(io::Error::other("the thread that syncs the file panicked")),
         });
-        let written = written?;
-        synced?;
-        Ok(written)
+        written?;
+        Ok(synced?)
     })
 }
 
@@ -89,7 +90,7 @@ mod tests {
     fn all_bytes_are_written() {
         for len in [0, 2 * STEP] {
             let mut file = tempfile::tempfile().unwrap();
-            let result = with_early_sync(&file, len, |file| {
+            let result = with_early_sync(&file, len, &mut |file| {
                 // No real file of this length: the next write asks for a sync.
                 file.since = STEP - 1;
                 file.write_all(b"abc")?;
@@ -101,7 +102,7 @@ mod tests {
             file.seek(SeekFrom::Start(0)).unwrap();
             file.read_to_end(&mut bytes).unwrap();
             assert_eq!(bytes, b"axc");
-            let result: Result<(), _> = with_early_sync(file, len, |_| Err(SaveError::NotAFile));
+            let result = with_early_sync(file, len, &mut |_| Err(SaveError::NotAFile));
             assert!(matches!(result, Err(SaveError::NotAFile)));
         }
     }
@@ -112,7 +113,7 @@ mod tests {
     fn an_error_of_an_early_sync_is_returned() {
         let (_reader, writer) = io::pipe().unwrap();
         let file = File::from(std::os::fd::OwnedFd::from(writer));
-        let result = with_early_sync(&file, 2 * STEP, |file| {
+        let result = with_early_sync(&file, 2 * STEP, &mut |file| {
             file.since = STEP;
             Ok(file.write_all(b"x")?)
         });

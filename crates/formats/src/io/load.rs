@@ -127,7 +127,7 @@ fn load_body<B: Body>(file: &File, header: &Header) -> Result<B, LoadError> {
 }
 
 /// Reads what follows a header in a stream, with all checks.
-pub(crate) fn read_body<B: Body>(from: &mut impl Read, header: &Header) -> Result<B, LoadError> {
+pub(crate) fn read_body<B: Body>(from: &mut dyn Read, header: &Header) -> Result<B, LoadError> {
     // The header alone proves no length, so first read the table.
     let table = Table::read(from, header)?;
     B::reserve(header)?.fill(from, header, &table)

@@ -119,7 +119,7 @@ impl Options {
 }
 
 /// Checks what follows a header.
-pub(crate) fn check_rest(from: &mut impl Read, header: &Header) -> Result<(), LoadError> {
+pub(crate) fn check_rest(from: &mut dyn Read, header: &Header) -> Result<(), LoadError> {
     let table = Table::read(from, header)?;
     body::read(from, header, &table, |_, _| {})
 }
@@ -127,7 +127,7 @@ pub(crate) fn check_rest(from: &mut impl Read, header: &Header) -> Result<(), Lo
 /// Checks what follows a header, and adds each chunk after its check.
 fn merge_rest<F: Mergeable>(
     filter: &F,
-    from: &mut impl Read,
+    from: &mut dyn Read,
     header: &Header,
 ) -> Result<(), LoadError> {
     let table = Table::read(from, header)?;

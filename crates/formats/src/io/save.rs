@@ -4,7 +4,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::filters::saved::{Saved, header_of};
-use crate::io::early_sync::with_early_sync;
+use crate::io::early_sync::{EarlySync, with_early_sync};
 use crate::io::replace::Target;
 use crate::io::write::{algorithm, alloc, encoded_len};
 use crate::layout::body::for_each_chunk;
@@ -79,38 +79,44 @@ impl Options {
     pub fn save<F: Saved>(&self, filter: &F, path: impl AsRef<Path>) -> Result<(), SaveError> {
         let target = Target::new(path.as_ref())?;
         let file = target.temporary()?;
-        with_early_sync(file.as_file(), encoded_len(filter), |file| self.write_to(file, filter))?;
+        let mut write = |file: &mut EarlySync<'_>| self.write_to(file, filter);
+        with_early_sync(file.as_file(), encoded_len(filter), &mut write)?;
         Ok(target.replace(file)?)
     }
 
     /// Writes the file of a filter, from its start.
     pub(crate) fn write_to<F: Saved>(
         &self,
-        file: &mut (impl Write + Seek),
+        file: &mut dyn Output,
         filter: &F,
     ) -> Result<(), SaveError> {
-        let passing = filter.passing().map_err(alloc)?;
-        if write_lines(file, header_of(filter, self.normalization, &passing), passing)? {
+        let mut passing = filter.passing().map_err(alloc)?;
+        if write_lines(file, header_of(filter, self.normalization, &passing), &mut passing)? {
             return Ok(());
         }
         // The lines were read at different moments. Those of a copy are of one: begin again with
         // it.
-        let still = filter.still().map_err(alloc)?;
-        write_lines(file, header_of(filter, self.normalization, &still), still)?;
+        let mut still = filter.still().map_err(alloc)?;
+        write_lines(file, header_of(filter, self.normalization, &still), &mut still)?;
         Ok(())
     }
 }
 
+/// What a file is written to.
+pub(crate) trait Output: Write + Seek {}
+
+impl<T: Write + Seek> Output for T {}
+
 /// Writes a file in one pass over the lines: first the body, then what comes before it. Returns
 /// whether the file is complete: `false` if the lines were read at different moments.
 pub(crate) fn write_lines(
-    file: &mut (impl Write + Seek),
+    file: &mut dyn Output,
     mut header: Header,
-    mut lines: impl Source,
+    lines: &mut dyn Source,
 ) -> Result<bool, SaveError> {
     file.seek(SeekFrom::Start(header.body_offset()))?;
     let mut table = Table::new();
-    let is_whole = for_each_chunk(&header, &mut lines, |chunk| {
+    let is_whole = for_each_chunk(&header, lines, &mut |chunk| {
         table.push(checksum(chunk));
         file.write_all(chunk)
     })?;

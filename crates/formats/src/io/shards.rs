@@ -110,7 +110,8 @@ impl Options {
             table_checksum: 0,
         };
         let mut file = target.temporary()?;
-        write_lines(file.as_file_mut(), header, Computed { line, items: *items, geometry })?;
+        let mut lines = Computed { line, items: *items, geometry };
+        write_lines(file.as_file_mut(), header, &mut lines)?;
         Ok(target.replace(file)?)
     }
 

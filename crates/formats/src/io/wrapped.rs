@@ -98,9 +98,9 @@ impl Options {
         path: impl AsRef<Path>,
     ) -> Result<(), SaveError> {
         let target = Target::new(path.as_ref())?;
-        let whole = Whole::of(filter)?;
+        let mut whole = Whole::of(filter)?;
         let mut file = target.temporary()?;
-        write_lines(file.as_file_mut(), self.header_of_foreign(whole.geometry), whole)?;
+        write_lines(file.as_file_mut(), self.header_of_foreign(whole.geometry), &mut whole)?;
         Ok(target.replace(file)?)
     }
 
@@ -110,9 +110,9 @@ impl Options {
     /// # Errors
     ///
     /// As [`write`](crate::write()).
-    pub fn write_foreign(&self, filter: &dyn Filter, to: impl Write) -> Result<(), SaveError> {
-        let whole = Whole::of(filter)?;
-        write_source(to, self.header_of_foreign(whole.geometry), whole)
+    pub fn write_foreign(&self, filter: &dyn Filter, mut to: impl Write) -> Result<(), SaveError> {
+        let mut whole = Whole::of(filter)?;
+        write_source(&mut to, self.header_of_foreign(whole.geometry), &mut whole)
     }
 
     /// Loads a filter of another system from a file that [`save_foreign`](Self::save_foreign) has
@@ -226,7 +226,7 @@ impl Options {
 
 /// Reads what follows a header, with all checks. `bytes` is empty.
 fn unwrap(
-    from: &mut impl Read,
+    from: &mut dyn Read,
     header: &Header,
     sizes: ForeignSizes,
     mut bytes: Vec<u8>,

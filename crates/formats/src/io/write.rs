@@ -61,28 +61,28 @@ impl Options {
     /// # Errors
     ///
     /// As [`write`](crate::write()).
-    pub fn write<F: Saved>(&self, filter: &F, to: impl Write) -> Result<(), SaveError> {
-        let still = filter.still().map_err(alloc)?;
-        write_source(to, header_of(filter, self.normalization, &still), still)
+    pub fn write<F: Saved>(&self, filter: &F, mut to: impl Write) -> Result<(), SaveError> {
+        let mut still = filter.still().map_err(alloc)?;
+        write_source(&mut to, header_of(filter, self.normalization, &still), &mut still)
     }
 }
 
 /// Writes a file to a stream, with a header that has no checksum of the table so far.
 pub(crate) fn write_source(
-    mut to: impl Write,
+    to: &mut dyn Write,
     mut header: Header,
-    mut still: impl Source,
+    still: &mut dyn Source,
 ) -> Result<(), SaveError> {
     // The first pass computes the checksums, the second one writes.
     let mut table = Table::new();
-    for_each_chunk(&header, &mut still, |chunk| {
+    for_each_chunk(&header, still, &mut |chunk| {
         table.push(checksum(chunk));
         Ok(())
     })?;
     header.table_checksum = table.checksum();
     to.write_all(&header.to_bytes().map_err(algorithm)?)?;
     to.write_all(&table.with_padding(&header))?;
-    for_each_chunk(&header, &mut still, |chunk| to.write_all(chunk))?;
+    for_each_chunk(&header, still, &mut |chunk| to.write_all(chunk))?;
     Ok(to.flush()?)
 }
 

@@ -27,7 +27,7 @@ pub trait Body: Sized {
     fn reserve(header: &Header) -> Result<Self, LoadError>;
 
     /// Reads the body and checks it.
-    fn fill(self, from: &mut impl Read, header: &Header, table: &Table) -> Result<Self, LoadError>;
+    fn fill(self, from: &mut dyn Read, header: &Header, table: &Table) -> Result<Self, LoadError>;
 }
 
 /// One array.
@@ -47,7 +47,7 @@ impl Body for Lines {
 
     fn fill(
         mut self,
-        from: &mut impl Read,
+        from: &mut dyn Read,
         header: &Header,
         table: &Table,
     ) -> Result<Self, LoadError> {
@@ -69,8 +69,8 @@ fn alloc(error: AllocError) -> LoadError {
 /// lines are inconsistent.
 pub(crate) fn for_each_chunk(
     header: &Header,
-    source: &mut impl Source,
-    mut on_chunk: impl FnMut(&[u8]) -> io::Result<()>,
+    source: &mut dyn Source,
+    on_chunk: &mut dyn FnMut(&[u8]) -> io::Result<()>,
 ) -> Result<bool, SaveError> {
     let mut buffer = buffer_for(header).map_err(|bytes| SaveError::Alloc { bytes })?;
     for lines in chunks(header) {
@@ -96,7 +96,7 @@ fn buffer_for(header: &Header) -> Result<Vec<[u8; LINE_BYTES]>, u64> {
 /// After an error, `store` has been called for all lines of the chunks before the faulty one. The
 /// number of items is checked at the end.
 pub(crate) fn read(
-    from: &mut impl Read,
+    from: &mut dyn Read,
     header: &Header,
     table: &Table,
     mut store: impl FnMut(u64, Words),
@@ -112,7 +112,7 @@ pub(crate) fn read(
 /// Reads a body into lines, at least those of the header, and checks it. After an error, their
 /// content is arbitrary.
 fn read_into(
-    from: &mut impl Read,
+    from: &mut dyn Read,
     header: &Header,
     table: &Table,
     to: &mut Lines,
@@ -134,7 +134,7 @@ fn read_into(
 /// Reads a body as [`read`] does. `items_in` checks the lines of a chunk, and returns the number of
 /// items in them. `store` gets the chunk then.
 pub(crate) fn read_chunks(
-    from: &mut impl Read,
+    from: &mut dyn Read,
     header: &Header,
     table: &Table,
     mut items_in: impl FnMut(u64, &Bytes) -> Result<u64, LoadError>,
@@ -153,7 +153,7 @@ pub(crate) fn read_chunks(
 
 /// Reads a chunk and checks it. Returns the number of items in it.
 fn read_chunk(
-    from: &mut impl Read,
+    from: &mut dyn Read,
     header: &Header,
     table: &Table,
     chunk: u64,

@@ -60,7 +60,7 @@ impl<E: Entry> Body for Arrays<E> {
         Ok(Self(Vec::new()))
     }
 
-    fn fill(self, from: &mut impl Read, header: &Header, table: &Table) -> Result<Self, LoadError> {
+    fn fill(self, from: &mut dyn Read, header: &Header, table: &Table) -> Result<Self, LoadError> {
         let mut filling = Filling { entries: Vec::new().into_iter(), open: None, arrays: self.0 };
         let take = |first, bytes: &Bytes| filling.take(header, first, bytes);
         body::read_chunks(from, header, table, take, |_, _| ())?;

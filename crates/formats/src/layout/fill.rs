@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Read};
 
 /// Reads until the buffer is full or the input ends. Returns the number of bytes read.
-pub(crate) fn fill(from: &mut impl Read, to: &mut [u8]) -> io::Result<usize> {
+pub(crate) fn fill(from: &mut dyn Read, to: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < to.len() {
         match from.read(&mut to[filled..]) {

@@ -44,7 +44,7 @@ impl Table {
     }
 
     /// Reads and checks the bytes from the table to the body. Memory grows only as bytes arrive.
-    pub(crate) fn read(from: &mut impl Read, header: &Header) -> Result<Self, LoadError> {
+    pub(crate) fn read(from: &mut dyn Read, header: &Header) -> Result<Self, LoadError> {
         let mut table = Vec::new();
         from.take(header.table_len()).read_to_end(&mut table)?;
         let mut found = HEADER as u64 + table.len() as u64;

@@ -74,7 +74,7 @@ where
     AnyStable: HashItem<T>,
 {
     /// Reads what follows a header, with all checks.
-    pub(super) fn read(info: Info, from: &mut impl Read) -> Result<Self, LoadError> {
+    pub(super) fn read(info: Info, from: &mut dyn Read) -> Result<Self, LoadError> {
         Self::with_lines(info, |header| read_body(from, header))
     }
 
@@ -170,7 +170,7 @@ fn frozen<F: Mappable>(
 }
 
 /// Reads what follows the header of a filter, with all checks, and keeps nothing.
-pub(super) fn check(info: &Info, from: &mut impl Read) -> Result<(), LoadError> {
+pub(super) fn check(info: &Info, from: &mut dyn Read) -> Result<(), LoadError> {
     if info.0.is_mappable() { check_rest(from, &info.0) } else { Err(no_filter(info)) }
 }
 
