@@ -177,8 +177,9 @@ fn a_cleared_filter_starts_again() {
 }
 
 /// Queries after each stage of growth, in multiples of those that expect one hit at the requested
-/// rate.
-const EXPECTED: u64 = if option_env!("TAMIS_LONG").is_some() { 10_000 } else { 400 };
+/// rate. POWER: a rate that is 1.7 times as high, or at the end 0.43 times, is found with
+/// probability 0.99; in the long form one that is off by 15 %.
+const EXPECTED: u64 = if option_env!("TAMIS_LONG").is_some() { 10_000 } else { 200 };
 
 /// With hashes cut to 40 bits, so that the end of growth is near and equal hashes make half of the
 /// rate there, the measured rate stays within the request up to the end, and is what the filter was
