@@ -5,7 +5,7 @@
 
 use tamis_sync::{AllocError, LINE_WORDS, Lines};
 
-use crate::growth::layout::{FROZEN, joined, tag, tag_of_level, with_tag};
+use crate::growth::layout::{halves, joined, tag, tag_of_level, with_tag};
 use crate::growth::plan::Plan;
 use crate::growth::pointer::Pointer;
 use crate::growth::table::Table;
@@ -64,10 +64,10 @@ impl Table {
             // Under all locks no copy is added, cleared or relocated. Splits go on, but no next
             // level begins.
             (0..self.stripes()).for_each(|stripe| self.lock(stripe));
-            let pointer = self.pointer();
-            let places = self.plan.places(pointer);
-            let fits = places <= most;
-            let len = if fits { self.copy_into(pointer, &mut words) } else { 0 };
+            let from = self.pointer();
+            let pointer = self.pointer_of_copy(from);
+            let fits = self.plan.places(pointer) <= most;
+            let len = if fits { self.copy_into(from.level, pointer, &mut words) } else { 0 };
             (0..self.stripes()).for_each(|stripe| self.unlock(stripe));
             if fits {
                 return Ok((pointer, words, len));
@@ -76,37 +76,58 @@ impl Table {
         }
     }
 
-    /// Copies the buckets that this pointer says, and returns the number of copies in them. The
-    /// caller holds all stripes.
-    fn copy_into(&self, pointer: Pointer, words: &mut Words) -> u64 {
+    /// Returns the pointer of a copy: that of the table, or if a bucket of the portion there is
+    /// split, the one behind the portion. The caller holds all stripes.
+    ///
+    /// A splitter may have stopped before it moved the pointer, and other threads may have added
+    /// to the children since. Then these need not fit into one bucket.
+    fn pointer_of_copy(&self, pointer: Pointer) -> Pointer {
+        if pointer == self.plan.last() {
+            return pointer;
+        }
+        let split = tag_of_level(pointer.level + 1);
+        let is_split = |place| tag(self.bucket(place), *self.shape(pointer.level)) == split;
+        if self.portion_at(pointer).any(is_split) { self.behind_portion(pointer) } else { pointer }
+    }
+
+    /// Copies the buckets that this pointer says, and returns the number of copies in them. `from`
+    /// is the level of the table's pointer. The caller holds all stripes.
+    pub(super) fn copy_into(&self, from: u32, pointer: Pointer, words: &mut Words) -> u64 {
         let mut len = 0;
         for place in 0..self.plan.places(pointer) {
-            let (bucket, level) = self.normal(pointer, place);
-            let shape = self.shape(level);
+            let level = pointer.level_at(&self.plan, place);
+            let (bucket, shape) = (self.normal(from, level, place), self.shape(level));
             len += u64::from(shape.slots() - shape.count(bucket, 0));
             words.set(place, bucket);
         }
         len
     }
 
-    /// Returns the bucket at a place as this pointer says it, and its level. The caller holds all
-    /// stripes.
-    fn normal(&self, pointer: Pointer, place: u64) -> (u128, u32) {
-        let (plan, level) = (&self.plan, pointer.level_at(&self.plan, place));
-        let (bucket, shape) = (self.bucket(place), *self.shape(level));
-        let tag = tag(bucket, shape);
-        if tag == tag_of_level(level) {
-            return (bucket, level);
+    /// Returns the bucket at a place as one at rest at this level: `from`, that of the table's
+    /// pointer, or the next one. The caller holds all stripes.
+    fn normal(&self, from: u32, level: u32, place: u64) -> u128 {
+        let bucket = self.bucket(place);
+        if tag(bucket, *self.shape(level)) == tag_of_level(level) {
+            return bucket;
         }
-        if tag == FROZEN {
-            return (with_tag(bucket, tag_of_level(level), shape), level);
+        // It is frozen, or its portion is split in the copy only, or it was split since the pointer
+        // was loaded.
+        let number = place & ((self.plan.positions() << from) - 1);
+        let (parent, shape, next_shape) =
+            (self.bucket(number), *self.shape(from), *self.shape(from + 1));
+        let is_split = tag(parent, shape) == tag_of_level(from + 1);
+        match (is_split, level == from) {
+            (false, true) => with_tag(parent, tag_of_level(from), shape),
+            (false, false) => halves(parent, from, shape, next_shape)[usize::from(place != number)],
+            (true, false) => self.bucket(place),
+            (true, true) => {
+                // Put its children together. They fit, because nothing has been added to them.
+                let children = [parent, self.bucket((self.plan.positions() << from) + number)];
+                let joined = joined(children, from, shape, next_shape);
+                debug_assert!(joined.is_some(), "a copy was added while all stripes were locked");
+                joined.unwrap_or(parent)
+            }
         }
-        // It was split since the pointer was loaded: put its children together. They fit, because
-        // nothing has been added to them.
-        let children = [bucket, self.bucket((plan.positions() << level) + place)];
-        let joined = joined(children, level, shape, *self.shape(level + 1));
-        debug_assert!(joined.is_some(), "a copy was added while all stripes were locked");
-        (joined.unwrap_or(bucket), level)
     }
 
     /// Makes a table of the buckets in these lines, which are all that the plan may need. The

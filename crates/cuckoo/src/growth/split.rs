@@ -5,6 +5,8 @@
 //! After those of a portion, the pointer moves. After those of a level, each lock is taken once
 //! (the *sweep*) before the next level begins, so that no holder of a lock meets a third level.
 
+use core::ops::Range;
+
 use tamis_sync::{Backoff, Ordering, thread};
 
 use crate::growth::layout::{FROZEN, UNBORN, halves, tag, tag_of_level, with_tag};
@@ -128,10 +130,9 @@ impl Table {
             return Progress::Busy;
         }
         // 3. Split each bucket of the portion.
-        let end = pointer.next + self.portion;
-        (pointer.next..end).for_each(|number| self.split(pointer.level, number));
+        self.portion_at(pointer).for_each(|number| self.split(pointer.level, number));
         // 4. Move the pointer.
-        self.publish(pointer, end);
+        self.publish(pointer);
         Progress::Split
     }
 
@@ -180,14 +181,24 @@ impl Table {
         const { assert!(UNBORN == 0) };
     }
 
-    /// Moves the pointer behind a portion, whose buckets the caller has loaded split.
-    fn publish(&self, pointer: Pointer, end: u64) {
-        let is_last = end == self.plan.positions() << pointer.level;
-        let next = if is_last {
+    /// Returns the numbers of the buckets of a portion.
+    pub(crate) const fn portion_at(&self, pointer: Pointer) -> Range<u64> {
+        pointer.next..pointer.next + self.portion
+    }
+
+    /// Returns the pointer behind a portion.
+    pub(crate) const fn behind_portion(&self, pointer: Pointer) -> Pointer {
+        let next = pointer.next + self.portion;
+        if next == self.plan.positions() << pointer.level {
             Pointer { level: pointer.level + 1, next: 0 }
         } else {
-            Pointer { next: end, ..pointer }
-        };
+            Pointer { next, ..pointer }
+        }
+    }
+
+    /// Moves the pointer behind a portion, whose buckets the caller has loaded split.
+    fn publish(&self, pointer: Pointer) {
+        let next = self.behind_portion(pointer);
         // ORDERING: AcqRel pairs with the Acquire of `pointer`: whoever loads it knows the births
         // of this portion and of all before it (claim 6).
         let _ = self

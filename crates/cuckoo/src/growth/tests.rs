@@ -1,4 +1,6 @@
-//! The arithmetic of a table that grows, its copies, and what a stopped thread holds up.
+//! The arithmetic of a table that grows, and what a stopped thread holds up.
+
+mod copies;
 
 use std::thread;
 use std::vec::Vec;
@@ -8,7 +10,6 @@ use tamis_hash::{HashItem, Rapid};
 use tamis_sync::{Counter, LINE_WORDS, PairAccess};
 
 use super::classifier::Classifier;
-use super::copy::{Room, all_lines, line_len};
 use super::form::{Form, forms};
 use super::layout::{halves, in_place, joined, tag, tag_of_level};
 use super::many::Counted;
@@ -216,71 +217,6 @@ fn grown(plan: Plan, items: u64) -> (Table, Counter) {
         counted.insert(hash(number)).unwrap();
     }
     (table, len)
-}
-
-/// Copies are normal at every number of buckets, whatever splits are under way: their lines pass
-/// the check, and a table of them has the same answers.
-#[test]
-fn copies_are_normal_even_of_buckets_that_are_being_split() {
-    for paired in sizes() {
-        let plan = Plan::with_buckets(1000, 100_000, 1e-3, paired).unwrap();
-        for items in [0, 900, 5000, 20_000] {
-            let (table, _) = grown(plan, items);
-            let pointer = table.pointer();
-            // Two buckets behind the pointer are split, and one is frozen.
-            (0..2).for_each(|at| table.split(pointer.level, pointer.next + at));
-            table.freeze_only(pointer.level, pointer.next + 2);
-            let (copied, words, len) = table.copy_words(Room::All).unwrap();
-            assert_eq!((copied, len), (pointer, items));
-            let mut lines = words.into_lines();
-            // A copy that does not grow has the same buckets, in less memory.
-            let places = plan.places(pointer);
-            let (copied, words, len) = table.copy_words(Room::Present).unwrap();
-            assert_eq!((copied, len), (pointer, items));
-            let mut present = words.into_lines();
-            let words = places as usize * plan.bucket_bytes() as usize / 8;
-            assert!(present.len() * LINE_WORDS <= 2 * words && present.len() < lines.len());
-            for number in 0..words {
-                let mut bits = 0;
-                lines.word_mut(number).update(|word| bits = *word);
-                present.word_mut(number).update(|word| assert_eq!(*word, bits));
-            }
-            let mut sum = 0;
-            for line in 0..all_lines(&plan) {
-                let mut words = [0; LINE_WORDS];
-                for (at, word) in words.iter_mut().enumerate() {
-                    let number = line as usize * LINE_WORDS + at;
-                    lines.word_mut(number).update(|bits| *word = *bits);
-                }
-                sum += u64::from(line_len(&plan, pointer, line, &words).unwrap());
-                // Another tag, a spare bit, or a number that no item has.
-                words[LINE_WORDS - 1] ^= 1 << 63;
-                assert_eq!(line_len(&plan, pointer, line, &words), None);
-            }
-            assert_eq!(sum, items);
-            assert_eq!(line_len(&plan, pointer, u64::MAX, &[0; LINE_WORDS]), Some(0));
-            assert_eq!(line_len(&plan, pointer, u64::MAX, &[1; LINE_WORDS]), None);
-            assert_eq!(Pointer::of_places(&plan, places), Some(pointer));
-            assert_eq!(Pointer::of_places(&plan, places + 1), None);
-            let copy = Table::of_lines(plan, pointer, lines).unwrap();
-            for number in 0..2 * items {
-                let class = class(&plan, number);
-                assert_eq!(copy.contains_class(class), table.contains_class(class));
-            }
-        }
-    }
-}
-
-#[test]
-fn extents_end_with_the_plan() {
-    let plan = Plan { buckets: 512, width: 20, doublings: 3, paired: false };
-    assert_eq!(Pointer::of_places(&plan, 0), None);
-    assert_eq!(Pointer::of_places(&plan, 504), None);
-    assert_eq!(Pointer::of_places(&plan, 512), Some(Pointer { level: 0, next: 0 }));
-    assert_eq!(Pointer::of_places(&plan, 1032), Some(Pointer { level: 1, next: 8 }));
-    assert_eq!(Pointer::of_places(&plan, 4096), Some(Pointer { level: 3, next: 0 }));
-    assert_eq!(Pointer::of_places(&plan, 4104), None);
-    assert_eq!(Pointer::of_places(&plan, u64::MAX), None);
 }
 
 /// A splitter stops after it has frozen a bucket. Others complete the split, this level goes on,
