@@ -228,7 +228,7 @@ pub enum LoadError {
         fingerprint_bits: u32,
     },
     /// The cuckoo filter in the file grows and has buckets of 128 bits, which this processor cannot
-    /// access atomically.
+    /// access atomically. An x86-64 processor with AVX can.
     UnsupportedGrowing,
     /// The cuckoo filter in the file grows. It can be loaded, but not be used in place: neither
     /// mapped nor in a set.
@@ -372,7 +372,8 @@ impl fmt::Display for LoadError {
                  filter for queries only"
             ),
             Self::UnsupportedGrowing => f.write_str(
-                "the filter grows and has buckets of 128 bits, which this processor cannot access atomically",
+                "the filter grows and has buckets of 128 bits, which this processor cannot access atomically; load it \
+                 on an x86-64 processor with AVX",
             ),
             Self::NotInPlace { kind } => write!(
                 f,
