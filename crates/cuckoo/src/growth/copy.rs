@@ -119,6 +119,7 @@ impl Table {
         match (is_split, level == from) {
             (false, true) => with_tag(parent, tag_of_level(from), shape),
             (false, false) => halves(parent, from, shape, next_shape)[usize::from(place != number)],
+            // It has been born between the two loads.
             (true, false) => self.bucket(place),
             (true, true) => {
                 // Put its children together. They fit, because nothing has been added to them.

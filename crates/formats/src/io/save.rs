@@ -96,6 +96,7 @@ impl Options {
         }
         // The lines were read at different moments. Those of a copy are of one: begin again with
         // it.
+        drop(passing);
         let mut still = filter.still().map_err(alloc)?;
         write_lines(file, header_of(filter, self.normalization, &still), &mut still)?;
         Ok(())

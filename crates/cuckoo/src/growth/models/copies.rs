@@ -108,6 +108,25 @@ fn model_all_are_once_in_a_copy_beside_an_add_to_a_child() {
     });
 }
 
+/// One bucket of a portion is split, and a thread splits the other one beside a copy, in which both
+/// are split. The upper children hold less than the lower ones, so a copy may not confuse them.
+#[test]
+fn model_all_are_once_in_a_copy_beside_the_rest_of_a_portion() {
+    check(200, None, || {
+        let residents = [0, 1].map(|at| [0, 1, 2].map(|kind| class(KINDS[kind] | at << 6, at)));
+        let table = Table::with_sizes(PLAN, 1, PLAN.buckets).unwrap();
+        residents.as_flattened().iter().for_each(|&class| add_at(&table, class));
+        split_bucket(&table, 0, 0, SPLITTING);
+        let copy = move |table: &Table| {
+            let (copy, len) = table.copy().unwrap();
+            assert_eq!((copy.places(), len), (4, 6), "{NOT_ONCE}");
+            let once = |&class: &Class| copies(&copy, class) == 1;
+            assert!(residents.as_flattened().iter().all(once), "{NOT_ONCE}");
+        };
+        at_once(table, |table| split_bucket(table, 0, 1, SPLITTING), copy);
+    });
+}
+
 /// A copy at the pointer of the table, whatever is split behind it.
 #[test]
 fn mutant_a_copy_that_puts_all_children_together() {
