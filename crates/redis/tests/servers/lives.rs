@@ -10,7 +10,7 @@ use tamis_redis::{AsyncRedisBloomFilter, Error, RedisBloomFilter};
 
 use crate::harness::Server;
 
-const FILTERS: usize = 25;
+const FILTERS: usize = 12;
 
 /// The workers of each filter.
 const WORKERS: usize = 4;

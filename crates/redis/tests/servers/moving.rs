@@ -14,10 +14,10 @@ use crate::harness::{Cluster, Server};
 /// How long the storm lasts: under `cargo xtask ci --long`, which sets `TAMIS_LONG` for the
 /// compiler, an hour.
 const STORM: Duration =
-    Duration::from_secs(if option_env!("TAMIS_LONG").is_some() { 3600 } else { 20 });
+    Duration::from_secs(if option_env!("TAMIS_LONG").is_some() { 3600 } else { 10 });
 
 /// How long one filter is in the storm. The next has other keys, sizes and moves.
-const ROUND: Duration = Duration::from_secs(10);
+const ROUND: Duration = Duration::from_secs(5);
 
 fn builder(cluster: &Cluster, name: &str) -> tamis_redis::Builder<u64> {
     let builder = RedisBloomFilter::<u64>::builder(&cluster.url(), name);
