@@ -35,7 +35,8 @@ fn save(parts: &TableParts, lines: &Lines, options: &Options) -> Vec<u8> {
     // In memory, where a sync takes no time.
     let folder = tempfile::tempdir_in("/dev/shm").expect("a folder in memory");
     let path = folder.path().join("table");
-    options.save_table(parts, |line| lines[line as usize], &path).expect("space for the file");
+    let complete = options.prepare_table(parts, |line| lines[line as usize], &path);
+    complete.and_then(|file| Ok(file.rename()?)).expect("space for the file");
     fs::read(path).expect("the file")
 }
 

@@ -1,18 +1,20 @@
-//! How the program ends early: what it must not leave behind is removed, and a save that runs is
-//! finished first.
+//! How the program ends early: what it must not leave behind is removed, and files that change
+//! together do so.
 //!
 //! One process-wide list has the files to remove: locks, and files that have not got their name
-//! yet. A thread receives SIGINT, SIGTERM and SIGHUP. It starts with the first entry of the list,
-//! so a command that creates no file has neither the thread nor a handler. A signal that the
-//! program inherited as ignored stays ignored.
+//! yet. A thread receives SIGINT, SIGTERM, SIGHUP and the others that end a program. It starts with
+//! the first entry of the list, so a command that creates no file has neither the thread nor a
+//! handler. A signal that the program inherited as ignored stays ignored.
 //!
-//! The first signal ends the program at once, unless somebody holds it (`hold`): a save, or a run
-//! that saves what it has printed. Then the holder ends the program. The second signal ends it in
-//! any case. The status is always that of the signal.
+//! The first signal ends the program at once, unless a run that saves what it has printed holds it
+//! (`hold`) and ends the program later, or the files of the run are just getting their names
+//! (`last`): then it is too late. The second signal ends the program in any case. The status is
+//! that of the signal, unless the run has succeeded.
 //!
 //! Nothing is left behind by a race: a file is created under the lock of the list (`creating`), and
 //! that lock is never released once the program ends.
 
+use core::mem;
 use core::time::Duration;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,6 +44,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     holds: 0,
     first: None,
     forward: None,
+    is_done: false,
 });
 
 struct State {
@@ -58,6 +61,8 @@ struct State {
     first: Option<(i32, Instant)>,
     /// Who wants to know of the first signal.
     forward: Option<Sender<i32>>,
+    /// Whether the last change has been made.
+    is_done: bool,
 }
 
 /// Something to remove.
@@ -215,12 +220,17 @@ impl Drop for Forward {
     }
 }
 
-/// Runs a save. A signal that comes meanwhile ends the program after it.
-pub(crate) fn save<T, E>(save: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+/// Makes the last change of a run: it gives files that are complete their names. A signal that has
+/// come before it ends the program, and nothing has changed. One that comes later is too late: the
+/// run has succeeded, and says so.
+pub(crate) fn last<T, E>(change: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     let hold = hold();
-    let saved = save()?;
-    hold.release();
-    Ok(saved)
+    locked().end_if_called();
+    let changed = change()?;
+    locked().is_done = true;
+    // To the end of the program.
+    mem::forget(hold);
+    Ok(changed)
 }
 
 /// Returns the first signal, if it was held.
@@ -241,7 +251,11 @@ pub(crate) fn exit(code: u8) -> ! {
     process::exit(code.into())
 }
 
-/// The last step of the program: if a signal has come, the program ends by it.
+/// The last step of the program: if a signal has come, the program ends by it, unless it came too
+/// late to change anything.
 pub(crate) fn finish() {
-    locked().end_if_called();
+    let mut state = locked();
+    if !state.is_done {
+        state.end_if_called();
+    }
 }

@@ -270,10 +270,12 @@ impl Error {
             Self::Read { source, .. } => match source.kind() {
                 ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::UnexpectedEof => 2,
                 ErrorKind::IsADirectory | ErrorKind::PermissionDenied | ErrorKind::NotFound => 2,
+                ErrorKind::NotADirectory => 2,
                 _ => 1,
             },
             Self::Load { source: LoadError::Io(source), .. } => match source.kind() {
                 ErrorKind::IsADirectory | ErrorKind::PermissionDenied | ErrorKind::NotFound => 2,
+                ErrorKind::NotADirectory => 2,
                 _ => 1,
             },
             Self::Full { .. } | Self::Growth { .. } | Self::Write(_) | Self::Random => 1,

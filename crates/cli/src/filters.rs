@@ -16,10 +16,10 @@ use crate::dedup::Tables;
 use crate::error::Error;
 use crate::file_kind::FileKind;
 use crate::geometry::GENERATIONS;
-use crate::input::shown;
 use crate::kind::Kind;
+use crate::memory;
+use crate::output::Unnamed;
 use crate::units::bytes;
-use crate::{ending, memory};
 
 mod collect;
 mod decide;
@@ -157,22 +157,26 @@ impl AnyFilter {
         loaded.map_err(|error| header.unreadable(error))
     }
 
-    /// Saves the filter: the file of this name is then this filter, or what it was before.
-    pub(crate) fn save(&self, path: &Path, policy: formats::Normalization) -> Result<(), Error> {
+    /// Writes the file of the filter, which gets this name later.
+    pub(crate) fn prepare(
+        &self,
+        path: &Path,
+        policy: formats::Normalization,
+    ) -> Result<Unnamed, Error> {
         let options = formats::Options::new().normalization(policy);
-        let save = || match self {
-            Self::Bloom(filter) => options.save(filter, path),
-            Self::Blocked(filter) => options.save(filter, path),
-            Self::Once(filter) => options.save(filter, path),
-            Self::Cuckoo(filter) => options.save(filter, path),
-            Self::OnceCuckoo(filter) => options.save(filter, path),
-            Self::Counting(filter) => options.save(filter, path),
-            Self::Rotating(filter) => options.save(filter, path),
-            Self::ScalableBloom(filter) => options.save(filter, path),
-            Self::Scalable(filter) => options.save(filter, path),
-            Self::Table(tables) => tables.save(&options, path),
+        let prepared = match self {
+            Self::Bloom(filter) => options.prepare(filter, path),
+            Self::Blocked(filter) => options.prepare(filter, path),
+            Self::Once(filter) => options.prepare(filter, path),
+            Self::Cuckoo(filter) => options.prepare(filter, path),
+            Self::OnceCuckoo(filter) => options.prepare(filter, path),
+            Self::Counting(filter) => options.prepare(filter, path),
+            Self::Rotating(filter) => options.prepare(filter, path),
+            Self::ScalableBloom(filter) => options.prepare(filter, path),
+            Self::Scalable(filter) => options.prepare(filter, path),
+            Self::Table(tables) => tables.prepare(&options, path),
         };
-        ending::save(save).map_err(|source| Error::Save { name: shown(path), source })
+        Unnamed::new(prepared, path)
     }
 
     /// Adds the items of the filter in another file, which [`Header::require_like`] has accepted.

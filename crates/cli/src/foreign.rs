@@ -7,13 +7,14 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tamis::formats::replace::Target;
-use tamis::formats::{Kind, Options, SaveError, foreign};
+use tamis::formats::{Kind, Options, foreign};
 
 use crate::args::{Format, FromArgs, KeyArgs, Named};
 use crate::error::Error;
 use crate::filters::Header;
 use crate::input::{shown, unbuffered_stdin};
-use crate::{ending, memory};
+use crate::memory;
+use crate::output::Unnamed;
 
 mod decide;
 
@@ -133,21 +134,18 @@ impl Foreign {
         }
     }
 
-    /// Saves the filter as it was read: the file of this name is then this filter, or what it was
-    /// before.
-    pub(crate) fn save(&self, path: &Path) -> Result<(), Error> {
-        let unsaved = |source| Error::Save { name: shown(path), source };
-        ending::save(|| {
+    /// Writes the file of the filter as it was read, which gets this name later.
+    pub(crate) fn prepare(&self, path: &Path) -> Result<Unnamed, Error> {
+        let prepare = || {
             if self.wrapped {
-                return Options::new().save_foreign(&*self.filter, path).map_err(unsaved);
+                return Options::new().prepare_foreign(&*self.filter, path);
             }
-            let target = Target::new(path).map_err(unsaved)?;
-            let saved = target.temporary().and_then(|mut file| {
-                self.filter.write(&mut file)?;
-                target.replace(file)
-            });
-            saved.map_err(|error| unsaved(SaveError::Io(error)))
-        })
+            let target = Target::new(path)?;
+            let mut file = target.temporary()?;
+            self.filter.write(&mut file)?;
+            Ok(target.complete(file)?)
+        };
+        Unnamed::new(prepare(), path)
     }
 
     /// Returns an error if the system has no keys of this type.

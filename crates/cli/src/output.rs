@@ -4,7 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, is_separator};
 
-use tamis::formats::replace::{Target, Temporary};
+use tamis::formats::SaveError;
+use tamis::formats::replace::{Complete, Target, Temporary};
 
 use crate::ending;
 use crate::error::Error;
@@ -133,18 +134,49 @@ fn place(path: &Path) -> Result<(File, Pending), String> {
 }
 
 impl Pending {
-    /// Gives the file its name. The contents of an old file are removed only after the new ones are
-    /// on the disk.
+    /// Gives the file its name, which is the last change of the run. The contents of an old file
+    /// are removed only after the new ones are on the disk.
     pub(crate) fn commit(self) -> Result<(), Error> {
         if self.target.exists() {
-            return self.commit_durably();
+            let file = self.complete()?;
+            return ending::last(|| file.rename()).map_err(Error::Write);
         }
-        ending::save(|| self.target.replace_unsynced(self.written)).map_err(Error::Write)
+        ending::last(|| self.target.replace_unsynced(self.written)).map_err(Error::Write)
     }
 
-    /// Gives the file its name, and brings both to the disk: for records that a filter says were
-    /// printed.
-    pub(crate) fn commit_durably(self) -> Result<(), Error> {
-        ending::save(|| self.target.replace(self.written)).map_err(Error::Write)
+    /// Brings the contents to the disk, so that the file can get its name together with others.
+    pub(crate) fn complete(self) -> Result<Complete, Error> {
+        self.target.complete(self.written).map_err(Error::Write)
+    }
+}
+
+/// The complete file of a filter, which has not got its name yet.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Unnamed {
+    file: Complete,
+    /// The name in messages.
+    name: String,
+}
+
+impl Unnamed {
+    /// Takes the file that was prepared for this path.
+    pub(crate) fn new(prepared: Result<Complete, SaveError>, path: &Path) -> Result<Self, Error> {
+        let name = shown(path);
+        match prepared {
+            Ok(file) => Ok(Self { file, name }),
+            Err(source) => Err(Error::Save { name, source }),
+        }
+    }
+
+    /// Gives the file its name. A file that exists there is replaced.
+    pub(crate) fn rename(self) -> Result<(), Error> {
+        let Self { file, name } = self;
+        file.rename().map_err(|error| Error::Save { name, source: SaveError::Io(error) })
+    }
+
+    /// Gives the file its name, which is the last change of the run.
+    pub(crate) fn commit(self) -> Result<(), Error> {
+        ending::last(|| self.rename())
     }
 }

@@ -133,7 +133,8 @@ pub(crate) fn run<R: Read + Send>(
         return Err(error);
     }
     let sink = run.sink.into_inner();
-    let (tally, notes) = sink.finish(records.keep_header, key.delimiter(), records.strict)?;
+    let prints = decider.plan().printed != Printed::None;
+    let (tally, notes) = sink.finish(prints, key.delimiter(), records.strict)?;
     Ok(Done { tally, notes, threads })
 }
 

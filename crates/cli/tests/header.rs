@@ -93,7 +93,7 @@ fn the_header_is_printed_once_and_is_no_record() {
     assert_eq!(run(&["alone", "a"]), "id\tname\n1\tx\n2\ty\n");
     assert_eq!(run(&["empty"]), "");
     assert_eq!(run(&["-d", "a"]), "id\tname\n1\tz\n");
-    assert_eq!(run(&["-d", "b"]), "");
+    assert_eq!(run(&["-d", "b"]), "\u{feff}\"id\"\tname\r\n");
     // Without fields the record is the key, and a record like the header is a record.
     files.write("twice", "h\na\nh\na\n");
     assert_eq!(files.run(&["dedup", "-q", "--header", "twice"]).0, "h\na\nh\n");
@@ -196,15 +196,14 @@ fn all_commands_take_a_header() {
     files.write("b.csv", "id,name\n3,w\n1,q\n");
     let key = ["--csv", "--header", "--key-field", "id", "-q"];
     let run = |args: &[&str]| files.run(&[args, &key].concat()).0;
-    // No news, empty output.
     assert_eq!(run(&["new", "F", "a.csv"]), "id,name\n1,\"x\ny\"\n2,z\n");
-    assert_eq!(run(&["new", "F", "a.csv"]), "");
+    assert_eq!(run(&["new", "F", "a.csv"]), "id,name\n");
     assert_eq!(run(&["new", "F", "a.csv", "b.csv"]), "id,name\n3,w\n");
     // The header is not in the filter.
     files.write("id", "id\n");
     assert_eq!(files.run(&["query", "-q", "F", "id"]).0, "");
     assert_eq!(run(&["query", "F", "a.csv"]), "id,name\n1,\"x\ny\"\n2,z\n");
-    assert_eq!(run(&["query", "-v", "F", "a.csv"]), "");
+    assert_eq!(run(&["query", "-v", "F", "a.csv"]), "id,name\n");
     run(&["build", "--kind", "cuckoo", "-o", "C", "a.csv", "b.csv"]);
     run(&["remove", "C", "b.csv"]);
     assert_eq!(run(&["query", "C", "b.csv"]), "id,name\n1,q\n");
@@ -226,4 +225,19 @@ fn all_commands_take_a_header() {
     assert!(!files.path("J").exists());
     let (code, _, error) = failed(&files, &[&["which", "I", "1"], &key[..]].concat());
     assert_eq!((code, error.contains("--keys")), (2, true), "{error}");
+}
+
+/// A command that prints records prints the header, even if it prints no record: the output stays a
+/// CSV file.
+#[test]
+fn an_output_without_records_has_the_header() {
+    let files = Files::new();
+    files.write("a.csv", "id,n\n1,a\n");
+    let csv = ["-q", "--csv", "--header", "--key-field", "id"];
+    for output in ["first.csv", "second.csv"] {
+        files.run(&[&["new", "seen", "a.csv", "-o", output], &csv[..]].concat());
+    }
+    let [first, second] = ["first.csv", "second.csv"].map(|name| std::fs::read(files.path(name)));
+    assert_eq!(first.expect("written"), b"id,n\n1,a\n");
+    assert_eq!(second.expect("written"), b"id,n\n");
 }

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::{env, thread};
 
 use rustix::process::Signal;
@@ -86,34 +86,118 @@ fn two_signals_at_once_are_one() {
     }
 }
 
-/// A signal during the save: the save is finished, and the status is that of the signal.
+/// A signal while what was printed to a pipe or a device is saved: the save is finished, and the
+/// status is that of the signal.
 #[test]
 fn a_signal_during_the_last_save_is_not_lost() {
-    let size = ["--kind", "blocked", "--capacity", "20M", "--rate", "1e-6"];
-    for first in [&["new", "-q"][..], &["build", "-q", "-o"]] {
-        let files = Files::new();
-        let (input, filter) = (files.write("in", "a\nb\n"), files.path("seen"));
-        // A round in which the save ended before the signal came shows nothing.
-        let is_shown = (0..100).any(|_| {
-            let _ = fs::remove_file(&filter);
-            let mut run = piped(first, &filter);
-            let run = run.args(size).arg(&input).stdout(Stdio::null());
-            let mut child = run.spawn().expect("it runs");
-            let is_saving = || {
-                names(files.0.path())
-                    .iter()
-                    .any(|name| name.starts_with(".tamis-") && is_begun(&files, name))
-            };
-            until(|| is_saving() || filter.exists());
+    let files = Files::new();
+    let (input, filter) = (files.write("in", "a\nb\n"), files.path("seen"));
+    // A round in which the save ended before the signal came shows nothing.
+    let is_shown = (0..100).any(|_| {
+        let _ = fs::remove_file(&filter);
+        let mut run = piped(&["new", "-q"], &filter);
+        let run = run.args(LARGE).arg(&input).stdout(Stdio::null());
+        let mut child = run.spawn().expect("it runs");
+        until(|| is_saving(&files, "seen") || filter.exists());
+        kill(&child, Signal::TERM);
+        let status = child.wait().expect("it ends");
+        assert!(status.success() || status.signal() == Some(15), "{status}");
+        assert_eq!(names(files.0.path()), ["in", "seen"]);
+        status.signal().is_some()
+    });
+    assert!(is_shown);
+    tamis().args(["query", "-q"]).arg(&filter).arg(&input).assert().stdout("a\nb\n");
+}
+
+/// The sizes of a filter whose save takes a while.
+const LARGE: [&str; 6] = ["--kind", "blocked", "--capacity", "20M", "--rate", "1e-6"];
+
+/// A run that a signal ends has changed no file, and one that has changed them all succeeds: to
+/// repeat a run that failed loses and removes nothing.
+#[test]
+fn a_signal_changes_all_files_or_none() {
+    let files = Files::new();
+    files.write("in", "a\nb\n");
+    let counting = ["--kind", "counting", "--capacity", "2M"];
+    let prepare = [&["build", "-q", "-o", "old", "in"], &counting[..]].concat();
+    files.run(&prepare);
+    let new = [&["new", "-q", "-o", "out", "seen", "in"], &LARGE[..]].concat();
+    let build = [&["build", "-q", "-o", "seen", "in"], &LARGE[..]].concat();
+    let remove = vec!["remove", "-q", "seen", "in"];
+    for (args, out, seen) in
+        [(new, Some("old\n"), false), (build, None, true), (remove, None, true)]
+    {
+        let mut ended = [0, 0];
+        for round in 0..100 {
+            if ended[1] > 0 && round >= 10 {
+                break;
+            }
+            // The state before the run.
+            let _ = fs::remove_file(files.path("seen"));
+            if seen {
+                fs::copy(files.path("old"), files.path("seen")).expect("copied");
+            }
+            out.map(|out| files.write("out", out));
+            let state = || ["out", "seen"].map(|name| fs::read(files.path(name)).ok());
+            let before = state();
+
+            let mut run = Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
+            let mut child = run.args(&args).current_dir(&files.0).spawn().expect("it runs");
+            until(|| is_saving(&files, "seen") || child_has_ended(&child));
+            thread::sleep(Duration::from_micros(random(20_000)));
             kill(&child, Signal::TERM);
             let status = child.wait().expect("it ends");
             assert!(status.success() || status.signal() == Some(15), "{status}");
-            assert_eq!(names(files.0.path()), ["in", "seen"]);
-            status.signal().is_some()
-        });
-        assert!(is_shown);
-        tamis().args(["query", "-q"]).arg(&filter).arg(&input).assert().stdout("a\nb\n");
+            let changed = state().iter().zip(&before).filter(|(now, before)| now != before).count();
+            let all = if out.is_some() { 2 } else { 1 };
+            assert_eq!(changed, if status.success() { all } else { 0 }, "{args:?}: {status}");
+            assert!(names(files.0.path()).iter().all(|name| !name.starts_with(".tamis-")));
+            ended[usize::from(!status.success())] += 1;
+        }
+        assert!(ended[1] > 0, "{args:?}: no run was ended");
     }
+}
+
+/// Whether the process is one that has ended and that nobody has waited for.
+fn child_has_ended(child: &Child) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("Linux has it");
+    stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z'))
+}
+
+/// Other signals that end a program leave nothing behind either.
+#[test]
+fn any_signal_that_ends_a_program_leaves_nothing_behind() {
+    for signal in [Signal::USR1, Signal::ALARM, Signal::XCPU] {
+        let files = Files::new();
+        let mut child = piped(&["dedup", "-q", "-o"], &files.path("out")).spawn().expect("it runs");
+        until(|| !names(files.0.path()).is_empty());
+        kill(&child, signal);
+        assert_eq!(child.wait().expect("it ends").signal(), Some(signal.as_raw()));
+        assert_eq!(names(files.0.path()), [""; 0]);
+    }
+}
+
+/// A limit of the size of files is an error like a full disk: one line, and nothing has changed.
+#[test]
+fn a_limit_of_the_size_of_files_is_an_error() {
+    let files = Files::new();
+    files.write("in", (0..100_000).map(|line| format!("{line}\n")).collect::<String>());
+    for run in ["new -q seen in", "new -q seen in -o out", "dedup -q in -o out"] {
+        let mut shell = assert_cmd::Command::new("sh");
+        let program = assert_cmd::cargo::cargo_bin!("tamis");
+        let script = format!("ulimit -f 50; exec \"$0\" {run}");
+        let shell = shell.current_dir(&files.0).args(["-c", &script]).arg(program);
+        let assert = shell.assert().code(1);
+        let text = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        assert!(text.lines().count() == 1 && text.contains("File too large"), "{run}: {text}");
+        assert_eq!(names(files.0.path()), ["in"]);
+    }
+}
+
+/// Whether a run writes the new file of this name.
+fn is_saving(files: &Files, name: &str) -> bool {
+    let of_name = format!(".tamis-{name}-");
+    names(files.0.path()).iter().any(|name| name.starts_with(&of_name) && is_begun(files, name))
 }
 
 /// Whether a temporary file has contents: a command also creates an empty one to see that it may.

@@ -273,7 +273,7 @@ impl fmt::Display for LoadError {
                 found.iter().try_for_each(|byte| write!(f, " {byte:02x}"))
             }
             Self::Version { found } => {
-                write!(f, "the file has version {found} of the format; this release reads version 1")
+                write!(f, "the file has version {found} of the format; this release reads version 1; a later release of tamis reads it")
             }
             Self::Truncated { found, expected } => {
                 write!(f, "the file is cut off: it has {found} bytes of {expected}")

@@ -38,7 +38,7 @@ pub(crate) struct BuildArgs {
     pub(crate) capacity: Option<u64>,
 
     /// Build a window (--kind rotating) over the last N distinct records, such as 10M: it forgets
-    /// older ones, at the latest after about 1.2 N
+    /// older ones, at the latest after about 1.2 N + 3
     #[arg(long, value_name = "N", value_parser = count, conflicts_with = "capacity")]
     pub(crate) window: Option<u64>,
 

@@ -115,6 +115,9 @@ fn laid_out_command(command: Command) -> Command {
 }
 
 fn laid_out_arg(command: &str, arg: Arg) -> Arg {
+    // `--rate -1`: the parser of the option says what is wrong with the number.
+    let is_option = !arg.is_positional() && arg.get_action().takes_values();
+    let arg = arg.allow_negative_numbers(is_option);
     let id = arg.get_id().as_str().to_owned();
     let heading = HEADINGS.iter().find(|(_, ids)| ids.contains(&id.as_str()));
     let arg = match heading {

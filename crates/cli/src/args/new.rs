@@ -32,12 +32,16 @@ use crate::units::{count, rate};
 /// A TCP socket has taken what the system at its other end has received.
 ///
 /// After Ctrl-C, SIGTERM or SIGHUP, what was printed is saved if the reader takes it, unless it
-/// takes nothing for 1 s. A second signal ends the program at once. A running save is finished. The
-/// status is that of the signal. A signal that is ignored when the program starts, as with nohup,
-/// stays ignored (on systems other than Linux: SIGHUP only, which ends the program there without a
-/// save).
+/// takes nothing for 1 s. A second signal ends the program at once. The status is that of the
+/// signal. With -o FILE nothing is saved, unless the signal comes when both files are complete: it
+/// is then too late, and the status is 0. A signal that is ignored when the program starts, as with
+/// nohup, stays ignored (on systems other than Linux: SIGHUP only, which ends the program there
+/// without a save).
 ///
-/// If the filter exists, options other than those that created it are an error.
+/// If the filter exists, a --kind, --rate, --window, --seed, --url or --ignore-case that is not
+/// that of the filter is an error, and so is the --capacity of a filter of fixed size. The options
+/// that select the key (--key-field, --json-key, --csv) are not saved with it: give the same in
+/// each run.
 ///
 /// A filter may be in Redis or Valkey: redis://[user:password@]host[:port]/[database]#name, or with
 /// the scheme rediss, valkey, valkeys (rediss and valkeys are encrypted), or
@@ -82,8 +86,8 @@ pub(crate) struct NewArgs {
     pub(crate) capacity: Option<u64>,
 
     /// Keep only the last N printed records (--kind rotating), such as 10M. None of them is printed
-    /// again; an older record may be, and after about 1.2 N printed records it is forgotten. For a
-    /// filter in Redis: remember each record for this time, such as 24h, and at most a third
+    /// again; an older record may be, and after about 1.2 N + 3 printed records it is forgotten.
+    /// For a filter in Redis: remember each record for this time, such as 24h, and at most a third
     /// longer; --capacity is then the number of records in this time
     #[arg(long, value_name = "N|TIME", value_parser = window)]
     pub(crate) window: Option<Window>,

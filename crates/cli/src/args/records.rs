@@ -53,7 +53,7 @@ pub(crate) struct RecordArgs {
     no_csv: bool,
 
     /// The first record of each input is a header, the same in all inputs. It is printed once,
-    /// before all other records, and has no key
+    /// before all other records and even if there are none, and has no key
     #[arg(long, conflicts_with = "json_key")]
     header: bool,
 
@@ -206,7 +206,6 @@ impl RecordArgs {
                 crlf: self.crlf,
             },
             header: self.header,
-            keep_header: false,
             strict: self.strict,
             threads: self.threads.unwrap_or_else(cores),
             chunk: CHUNK,

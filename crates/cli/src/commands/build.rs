@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use tamis::InsertError;
 use tamis::hash::AnyStable;
 
 use super::report::Report;
@@ -20,6 +21,9 @@ mod foreign;
 
 /// The rate of a filter that is built without --rate.
 const DEFAULT_RATE: f64 = 1e-6;
+
+/// The most room for records with copies, in multiples of their number.
+const MOST_ROOM: u64 = 8;
 
 /// Runs `tamis build`.
 pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
@@ -62,7 +66,7 @@ pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
         None => args.counted(choice.kind(), inputs.list, &records, hasher, &mut screen)?,
     };
     screen.finish();
-    filter.save(&args.output, records.key.form.saved())?;
+    filter.prepare(&args.output, records.key.form.saved())?.commit()?;
     drop((screen, lock));
 
     let mut report = Report::of_inserts(&done, start, new);
@@ -114,11 +118,22 @@ impl BuildArgs {
             FileKind::Counting => hashes.chunk_by(|one, next| one == next).count(),
             _ => hashes.len(),
         };
-        let filter = self.filter(kind, (items as u64).max(1), hasher)?;
-        let new = filter.insert_all(&hashes, records.threads).map_err(|source| Error::Input {
-            name: "the input".into(),
-            found: format!("{source}; remove repeated records with 'tamis dedup' first, or choose another --kind"),
-        })?;
-        Ok((filter, done, new))
+        let least = (items as u64).max(1);
+        let mut size = least;
+        loop {
+            let filter = self.filter(kind, size, hasher.clone())?;
+            match filter.insert_all(&hashes, records.threads) {
+                Ok(new) => return Ok((filter, done, new)),
+                // Copies of a record fit into two buckets only, so many of them fill a filter less
+                // well than distinct records do.
+                Err(InsertError::Full) if size < MOST_ROOM * least => size += size.div_ceil(4),
+                Err(source) => {
+                    let found = format!(
+                        "{source}; remove repeated records with 'tamis dedup' first, or choose another --kind"
+                    );
+                    return Err(Error::Input { name: "the input".into(), found });
+                }
+            }
+        }
     }
 }

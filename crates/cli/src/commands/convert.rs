@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::filters::{AnyFilter, Header, Lock};
 use crate::foreign::{Foreign, Opened, read_stdin};
 use crate::input::{is_stdin, unbuffered_stdin, unbuffered_stdout};
-use crate::output::{self, Roles};
+use crate::output::{self, Roles, Unnamed};
 use crate::scratch::Scratch;
 use crate::screen;
 
@@ -34,12 +34,12 @@ pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
             header.require_other(&args.output)?;
             let filter = AnyFilter::load(&header)?;
             let policy = header.info.normalization();
-            args.save(|path| filter.save(path, policy))?;
+            args.save(|path| filter.prepare(path, policy))?;
             args.report(|report, name| report.describe(&filter.described(), name));
         }
         Opened::Theirs(filter) => {
             let filter = args.converted(filter)?;
-            args.save(|path| filter.save(path))?;
+            args.save(|path| filter.prepare(path))?;
             args.report(|report, name| report.describe_foreign(&filter, name));
         }
     }
@@ -100,9 +100,9 @@ impl ConvertArgs {
 
     /// Saves the new filter under its name, or writes it to standard output, from a temporary file:
     /// only a complete one is printed.
-    fn save(&self, save: impl Fn(&Path) -> Result<(), Error>) -> Result<(), Error> {
+    fn save(&self, prepare: impl Fn(&Path) -> Result<Unnamed, Error>) -> Result<(), Error> {
         if output::is_file(Some(&self.output)) {
-            return save(&self.output);
+            return prepare(&self.output)?.commit();
         }
         let unsaved = |error| {
             let name = "a temporary file".into();
@@ -110,7 +110,7 @@ impl ConvertArgs {
         };
         let folder = Scratch::new().map_err(unsaved)?;
         let path = folder.path().join("filter");
-        save(&path)?;
+        prepare(&path)?.rename()?;
         let mut file = File::open(&path).map_err(unsaved)?;
         let mut output = unbuffered_stdout().map_err(Error::Write)?;
         match io::copy(&mut file, &mut output) {

@@ -89,7 +89,7 @@ pub(crate) fn index(args: IndexArgs) -> Result<(), Error> {
     }
     indexed.screen.finish();
     if let Some(set) = indexed.set {
-        ending::save(|| set.finish()).map_err(failed)?;
+        ending::last(|| set.finish()).map_err(failed)?;
     }
 
     // Report.

@@ -44,7 +44,7 @@ pub(super) fn merge_files(args: &MergeArgs, filters: &[PathBuf]) -> Result<(), E
 
     let mut filter = AnyFilter::load(first)?;
     others.iter().try_for_each(|other| filter.merge(other))?;
-    filter.save(&args.output, first.info.normalization())?;
+    filter.prepare(&args.output, first.info.normalization())?.commit()?;
 
     let mut report = report(args);
     report.describe(&filter.described(), &args.output);
@@ -78,7 +78,7 @@ fn merge_foreign(args: &MergeArgs, first: Foreign, others: &[PathBuf]) -> Result
             }
         }
     }
-    merged.save(&args.output)?;
+    merged.prepare(&args.output)?.commit()?;
 
     let mut report = report(args);
     report.describe_foreign(&merged, &args.output);

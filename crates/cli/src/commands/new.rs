@@ -67,7 +67,7 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     let output = output::packed(Outlet::new(&file), args.output.as_deref());
     let save = || {
         output.get().flushed()?;
-        filter.save(&args.filter, form.saved())
+        filter.prepare(&args.filter, form.saved()).map(Some)
     };
     let keeper = Keeper::new(&output, &save, Some(&args.filter), !args.no_wait);
     // A window depends on the order of all records, other filters on that of the records of each

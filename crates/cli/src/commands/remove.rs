@@ -38,7 +38,7 @@ pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
         Opened::Ours(header) => {
             let filter = AnyFilter::load(&header)?;
             let Some(decider) = Remove::new(&filter) else { return Err(header.unremovable()) };
-            let save = || filter.save(&args.filter, form.saved());
+            let save = || filter.prepare(&args.filter, form.saved())?.commit();
             let mut report = run(&args.records, inputs, &records, &decider, lock, start, save)?;
             report.describe(&filter.described(), &args.filter);
             report
@@ -46,7 +46,7 @@ pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
         Opened::Theirs(filter) => {
             let filter = Mutex::new(filter);
             let decider = Change::new(&filter, args.keys.key_type(), How::Remove);
-            let save = || held(&filter).save(&args.filter);
+            let save = || held(&filter).prepare(&args.filter)?.commit();
             let mut report = run(&args.records, inputs, &records, &decider, lock, start, save)?;
             report.describe_foreign(&held(&filter), &args.filter);
             report

@@ -67,7 +67,6 @@ impl Options {
             max_record: self.max_record,
             key: self.key.clone(),
             header: self.header,
-            keep_header: self.header && !self.repeated,
             strict: self.strict,
             threads: self.threads,
             chunk: self.chunk,

@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use tamis::formats::replace::Complete;
 use tamis::formats::{self, LoadError, SaveError, TableParts, TableSizes};
 use tamis::hash::AnyStable;
 
@@ -47,7 +48,11 @@ impl Tables {
     }
 
     /// Saves all tables. Nobody may insert meanwhile.
-    pub(crate) fn save(&self, options: &formats::Options, path: &Path) -> Result<(), SaveError> {
+    pub(crate) fn prepare(
+        &self,
+        options: &formats::Options,
+        path: &Path,
+    ) -> Result<Complete, SaveError> {
         let tables: Vec<_> = self.shards.iter().map(read).collect();
         let mut directory = [0; 8 * DIRECTORY];
         let (fields, _) = directory.as_chunks_mut::<FIELDS>();
@@ -75,7 +80,7 @@ impl Tables {
             capacity: self.capacity(),
             items: self.items(),
         };
-        options.save_table(&parts, line, path)
+        options.prepare_table(&parts, line, path)
     }
 
     /// Loads tables of these sizes, which the header of the file has.
@@ -269,9 +274,9 @@ mod tests {
         {
             let tables = Tables::new(capacity, Rapid::with_seed(7).into()).expect("small");
             filled(&tables, 0..items);
-            tables.save(&options, &path).expect("saved");
+            tables.prepare(&options, &path).expect("space").rename().expect("saved");
             let loaded = load(&path).expect("valid");
-            loaded.save(&options, &again).expect("saved");
+            loaded.prepare(&options, &again).expect("space").rename().expect("saved");
             let read = |path| std::fs::read(path).expect("saved");
             assert!(read(&path) == read(&again));
             // Both get the same items.
@@ -304,7 +309,7 @@ mod tests {
             let expected: u64 = tables.shards.iter().map(room).sum();
             assert_eq!(tables.capacity(), expected);
             let options = formats::Options::new();
-            tables.save(&options, &path).expect("saved");
+            tables.prepare(&options, &path).expect("space").rename().expect("saved");
             assert!(load(&path).is_ok());
             let bytes = std::fs::read(&path).expect("saved");
             for wrong in [1, expected / 4, expected - 1, expected + 1, 4 * expected, u64::MAX >> 1]

@@ -1,4 +1,4 @@
-//! SIGINT, SIGTERM and SIGHUP: which of them are received, by which thread, and what they do by
+//! The signals that end a program: which of them are received, by which thread, and what they do by
 //! default.
 
 #[cfg(unix)]
@@ -6,12 +6,12 @@ pub(super) use self::unix::{Signals, end, receive};
 
 #[cfg(unix)]
 mod unix {
-    use std::sync::mpsc;
+    use std::sync::{Arc, mpsc};
     use std::{process, thread};
 
-    use signal_hook::consts::{SIGINT, SIGTERM};
-    use signal_hook::iterator;
+    use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
     use signal_hook::low_level::emulate_default_handler;
+    use signal_hook::{flag, iterator};
 
     /// The signals that have come. Each is in it as soon as its handler has run.
     pub(crate) struct Signals(iterator::Signals);
@@ -32,6 +32,8 @@ mod unix {
         let receive = move || {
             let none = || iterator::Signals::new([0; 0]);
             let (Ok(first), Ok(mut all)) = (none(), none()) else { return };
+            // A write beyond the limit of the size of files is an error like a full disk.
+            let _ = flag::register(SIGXFSZ, Arc::default());
             for signal in received() {
                 // In this order, so that a signal that is served is also in `first`.
                 for signals in [&first, &all] {
@@ -51,16 +53,19 @@ mod unix {
         process::exit(128 + signal)
     }
 
-    /// The signals that are received: those that the program has not inherited as ignored. Linux
-    /// says which these are.
+    /// The signals that are received: those that end a program by default without a core file, and
+    /// that it has not inherited as ignored. Linux says which these are.
     #[cfg(target_os = "linux")]
     fn received() -> Vec<i32> {
-        use signal_hook::consts::SIGHUP;
+        use signal_hook::consts::{SIGALRM, SIGHUP, SIGPROF, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU};
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
         let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
         let is_ignored = |signal: i32| ignored.unwrap_or(0) >> (signal - 1) & 1 == 1;
-        [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal)).collect()
+        let mut all = vec![SIGINT, SIGTERM, SIGHUP];
+        all.extend([SIGALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU]);
+        all.retain(|&signal| !is_ignored(signal));
+        all
     }
 
     /// Other systems do not say which signals were inherited as ignored. SIGHUP is the one that

@@ -66,7 +66,8 @@ pub(super) fn command_for_union(first: &Info, union: &Union, more: &[&str]) -> S
 
 /// The command that builds a filter from which records can be removed, in place of another.
 pub(super) fn command_for_removal(other: &Info) -> String {
-    building(&["build", "-o", "NEW", "--kind", Kind::Cuckoo.name()], other, &[])
+    // Without a capacity, which would be that of distinct records: it keeps copies.
+    command(&["build", "-o", "NEW", "--kind", Kind::Cuckoo.name()], other, &[])
 }
 
 /// A command that builds a filter with the capacity of another, unless that grows, and its policy.

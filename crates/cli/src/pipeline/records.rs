@@ -20,8 +20,6 @@ pub(crate) struct Records {
     pub(crate) key: Key,
     /// Whether the first record of each input is a header.
     pub(crate) header: bool,
-    /// Whether the header is printed even if no record is.
-    pub(crate) keep_header: bool,
     /// Whether a record without a key, and a malformed row, is an error.
     pub(crate) strict: bool,
     /// Worker threads, including the calling one; at most 64 are used.

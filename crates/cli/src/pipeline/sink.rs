@@ -136,12 +136,12 @@ impl<'w, W: Write> Sink<'w, W> {
         Ok(header.bytes.len() as u64)
     }
 
-    /// Flushes the output; returns the counts and what was noticed. `keep_header`: the header is
-    /// printed even if no record is. `delimiter`: the byte between fields, which should be in a
-    /// record; if it is in none, `strict` makes that an error.
+    /// Flushes the output; returns the counts and what was noticed. `prints`: the command prints
+    /// records, and the header even if there is none. `delimiter`: the byte between fields, which
+    /// should be in a record; if it is in none, `strict` makes that an error.
     pub(super) fn finish(
         mut self,
-        keep_header: bool,
+        prints: bool,
         delimiter: Option<u8>,
         strict: bool,
     ) -> Result<(Tally, Notes), Error> {
@@ -149,7 +149,7 @@ impl<'w, W: Write> Sink<'w, W> {
         if let Some(delimiter) = self.notes.undelimited(&self.tally).filter(|_| strict) {
             return Err(Error::Undelimited { delimiter });
         }
-        if keep_header {
+        if prints {
             self.tally.bytes_out += self.print_header()?;
         }
         self.output.flush().map_err(Error::written)?;

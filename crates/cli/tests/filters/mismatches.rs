@@ -165,7 +165,7 @@ const MISMATCHES: &[(&str, &str)] = &[
     ),
     (
         "remove f in",
-        "f: is a BlockedBloomFilter, from which nothing can be removed: one bit may stand for several records; a filter of --kind cuckoo, counting or scalable-cuckoo can remove: tamis build -o NEW --kind cuckoo --capacity 1000 FILE...",
+        "f: is a BlockedBloomFilter, from which nothing can be removed: one bit may stand for several records; a filter of --kind cuckoo, counting or scalable-cuckoo can remove: tamis build -o NEW --kind cuckoo FILE...",
     ),
     (
         "remove table in",

@@ -444,3 +444,22 @@ fn a_save_that_fails_is_1_and_leaves_the_old_filter() {
         assert_eq!(fs::read_dir(&files.0).expect("the folder").count(), 5, "{args:?}");
     }
 }
+
+/// Without a capacity, a cuckoo filter has room for all copies, which fill its buckets less well
+/// than distinct records do.
+#[test]
+fn a_cuckoo_filter_has_room_for_copies() {
+    for copies in 1..=4 {
+        for items in [1, 10, 1000, 50_000] {
+            let files = Files::new();
+            files.write("in", lines(0..items).repeat(copies));
+            files.write("once", lines(0..items));
+            files.run(&["build", "-q", "-o", "f", "--kind", "cuckoo", "in"]);
+            for _ in 0..copies {
+                assert_eq!(files.run(&["query", "-q", "f", "once"]).0, lines(0..items));
+                files.run(&["remove", "-q", "f", "once"]);
+            }
+            assert_eq!(files.run(&["query", "-q", "f", "once"]).0, "", "{copies} of {items}");
+        }
+    }
+}

@@ -75,22 +75,21 @@ impl Target {
         Temporary::new(&self.folder, &self.name, self.exists())
     }
 
-    /// Moves the temporary file to the path, over a file that exists there, and makes that durable.
+    /// Brings the contents of the temporary file to the disk, so that it can get its name.
     ///
     /// # Errors
     ///
-    /// That of the system. The path has the old file then, unless only the last sync of the
-    /// directory failed.
-    pub fn replace(&self, file: Temporary) -> io::Result<()> {
+    /// That of the system. The path has the old file then.
+    pub fn complete(&self, file: Temporary) -> io::Result<Complete> {
         self.keep_access(&file)?;
         file.as_file().sync_all()?;
-        let folder = self.open_folder()?;
-        file.rename(&self.path)?;
-        sync_folder(folder)
+        // Before the rename: a directory that cannot be read is then an error that changes nothing.
+        let folder = cfg!(unix).then(|| File::open(&self.folder)).transpose()?;
+        Ok(Complete { file, path: self.path.clone(), folder })
     }
 
-    /// As [`replace`](Self::replace), without the syncs: a crash of the system may leave an
-    /// incomplete file.
+    /// Moves the temporary file to the path, over a file that exists there, without syncs: a crash
+    /// of the system may leave an incomplete file.
     ///
     /// # Errors
     ///
@@ -106,9 +105,8 @@ impl Target {
     ///
     /// [`ErrorKind::AlreadyExists`] if a file exists there, or the error of the system.
     pub fn create(&self, file: Temporary) -> io::Result<File> {
-        file.as_file().sync_all()?;
-        let folder = self.open_folder()?;
-        let file = file.rename_to_free(&self.path)?;
+        let Complete { file, path, folder } = self.complete(file)?;
+        let file = file.rename_to_free(&path)?;
         sync_folder(folder)?;
         Ok(file)
     }
@@ -119,11 +117,29 @@ impl Target {
         let now = Access::of(&self.path)?;
         now.as_ref().or(self.access.as_ref()).map_or(Ok(()), |access| access.give(file.as_file()))
     }
+}
 
-    /// Opens the directory for [`sync_folder`], before the rename: a directory that cannot be read
-    /// is then an error that changes nothing.
-    fn open_folder(&self) -> io::Result<Option<File>> {
-        cfg!(unix).then(|| File::open(&self.folder)).transpose()
+/// A file whose contents are on the disk, and which has not got its name yet. It is removed when
+/// this value is dropped.
+#[derive(Debug)]
+#[must_use]
+pub struct Complete {
+    file: Temporary,
+    path: PathBuf,
+    /// The directory, open.
+    folder: Option<File>,
+}
+
+impl Complete {
+    /// Gives the file its name, over a file that exists there, and makes that durable.
+    ///
+    /// # Errors
+    ///
+    /// That of the system. The path has the old file then, unless only the last sync of the
+    /// directory failed.
+    pub fn rename(self) -> io::Result<()> {
+        self.file.rename(&self.path)?;
+        sync_folder(self.folder)
     }
 }
 

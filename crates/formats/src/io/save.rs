@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::filters::saved::{Saved, header_of};
 use crate::io::early_sync::{EarlySync, with_early_sync};
-use crate::io::replace::Target;
+use crate::io::replace::{Complete, Target};
 use crate::io::write::{algorithm, alloc, encoded_len};
 use crate::layout::body::for_each_chunk;
 use crate::layout::checksum::checksum;
@@ -77,11 +77,22 @@ impl Options {
     ///
     /// As [`save`](crate::save).
     pub fn save<F: Saved>(&self, filter: &F, path: impl AsRef<Path>) -> Result<(), SaveError> {
+        Ok(self.prepare(filter, path)?.rename()?)
+    }
+
+    /// Writes the file of a filter, which has not got its name yet: for programs that change
+    /// several files together.
+    #[doc(hidden)]
+    pub fn prepare<F: Saved>(
+        &self,
+        filter: &F,
+        path: impl AsRef<Path>,
+    ) -> Result<Complete, SaveError> {
         let target = Target::new(path.as_ref())?;
         let file = target.temporary()?;
         let mut write = |file: &mut EarlySync<'_>| self.write_to(file, filter);
         with_early_sync(file.as_file(), encoded_len(filter), &mut write)?;
-        Ok(target.replace(file)?)
+        Ok(target.complete(file)?)
     }
 
     /// Writes the file of a filter, from its start.

@@ -9,7 +9,7 @@ use tamis_sync::LINE_BYTES;
 
 use crate::error::LoadError;
 use crate::io::load::open;
-use crate::io::replace::Target;
+use crate::io::replace::{Complete, Target};
 use crate::io::save::write_lines;
 use crate::kind::Kind;
 use crate::layout::body;
@@ -60,7 +60,7 @@ impl fmt::Debug for TableParts {
 }
 
 impl Options {
-    /// Saves a table, as [`save`](crate::save) saves a filter. `line` returns each line of the
+    /// Writes the file of a table, which has not got its name yet. `line` returns each line of the
     /// body: the directory of 24 lines, then those of the shards.
     ///
     /// # Errors
@@ -78,7 +78,7 @@ impl Options {
     /// # let path = directory.path().join("seen.tamis");
     /// let sizes = TableSizes::new(64).ok_or("one line for each shard")?;
     /// let parts = TableParts { sizes, hasher: Rapid::with_seed(1).into(), capacity: 900, items: 0 };
-    /// Options::new().save_table(&parts, |line| [line; 8], &path)?;
+    /// Options::new().prepare_table(&parts, |line| [line; 8], &path)?.rename()?;
     ///
     /// let mut last = [0; 8];
     /// let found = Options::new().load_table(&path, |line, words| {
@@ -88,12 +88,12 @@ impl Options {
     /// assert_eq!((found.capacity, last), (900, [87; 8]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn save_table(
+    pub fn prepare_table(
         &self,
         parts: &TableParts,
         line: impl Fn(u64) -> [u64; 8],
         path: impl AsRef<Path>,
-    ) -> Result<(), SaveError> {
+    ) -> Result<Complete, SaveError> {
         let TableParts { sizes, hasher, capacity, items } = parts;
         let target = Target::new(path.as_ref())?;
         let geometry = Geometry::Table(*sizes);
@@ -112,7 +112,7 @@ impl Options {
         let mut file = target.temporary()?;
         let mut lines = Computed { line, items: *items, geometry };
         write_lines(file.as_file_mut(), header, &mut lines)?;
-        Ok(target.replace(file)?)
+        Ok(target.complete(file)?)
     }
 
     /// Loads a table. `store` gets each line of the body in order, and returns the number of items

@@ -12,7 +12,7 @@ use crate::error::LoadError;
 use crate::foreign::{self, AnyFilter, Filter};
 use crate::io::info::Info;
 use crate::io::load::open;
-use crate::io::replace::Target;
+use crate::io::replace::{Complete, Target};
 use crate::io::save::write_lines;
 use crate::io::write::write_source;
 use crate::kind::Kind;
@@ -97,11 +97,21 @@ impl Options {
         filter: &dyn Filter,
         path: impl AsRef<Path>,
     ) -> Result<(), SaveError> {
+        Ok(self.prepare_foreign(filter, path)?.rename()?)
+    }
+
+    /// As [`prepare`](Self::prepare), for a filter of another system.
+    #[doc(hidden)]
+    pub fn prepare_foreign(
+        &self,
+        filter: &dyn Filter,
+        path: impl AsRef<Path>,
+    ) -> Result<Complete, SaveError> {
         let target = Target::new(path.as_ref())?;
         let mut whole = Whole::of(filter)?;
         let mut file = target.temporary()?;
         write_lines(file.as_file_mut(), self.header_of_foreign(whole.geometry), &mut whole)?;
-        Ok(target.replace(file)?)
+        Ok(target.complete(file)?)
     }
 
     /// Writes the file of a filter of another system to a stream. See

@@ -153,7 +153,7 @@ impl<T: ?Sized> SetWriter<T> {
     /// it.
     pub fn finish(self) -> Result<(), SetSaveError> {
         let file = self.set.finish()?.into_inner().map_err(|error| error.into_error())?;
-        Ok(self.target.replace(file)?)
+        Ok(self.target.complete(file)?.rename()?)
     }
 }
 

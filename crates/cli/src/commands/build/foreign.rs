@@ -43,7 +43,7 @@ pub(super) fn build(mut args: BuildArgs, named: Named, start: Instant) -> Result
         Some(_) => (filter, done.tally.items(), None),
         None => args.sized(named, filter)?,
     };
-    filter.save(&args.output)?;
+    filter.prepare(&args.output)?.commit()?;
     drop((screen, lock));
 
     let mut report = Report::of_inserts(&done, start, new);

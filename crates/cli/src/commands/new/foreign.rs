@@ -29,7 +29,7 @@ pub(super) fn new(mut args: NewArgs, records: &Records, start: Instant) -> Resul
     let output = output::packed(Outlet::new(&file), args.output.as_deref());
     let save = || {
         output.get().flushed()?;
-        held(&filter).save(&args.filter)
+        held(&filter).prepare(&args.filter).map(Some)
     };
     let keeper = Keeper::new(&output, &save, Some(&args.filter), !args.no_wait);
     let decider = Change::new(&filter, args.keys.key_type(), How::InsertNew);

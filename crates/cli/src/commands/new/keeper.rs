@@ -18,7 +18,7 @@ use crate::ending::{self, Hold};
 use crate::error::Error;
 use crate::input::{Input, shown};
 use crate::outlet::{Outlet, Still, Taken};
-use crate::output::Packed;
+use crate::output::{Packed, Pending, Unnamed};
 use crate::pipeline::{self, Decider, Done, Gate, Records, Tally, Watch};
 use crate::screen::{self, Screen};
 use crate::units::counted;
@@ -31,10 +31,13 @@ const SILENCE: Duration = Duration::from_secs(3);
 /// waits for the end.
 const STALL: Duration = Duration::from_secs(1);
 
+type Prepare<'k> = dyn Fn() -> Result<Option<Unnamed>, Error> + Sync + 'k;
+
 /// The saves of one run.
 pub(in crate::commands) struct Keeper<'k> {
     output: &'k Packed<Outlet<'k>>,
-    save: &'k (dyn Fn() -> Result<(), Error> + Sync),
+    /// Writes the file of the filter, unless the filter is in a server.
+    prepare: &'k Prepare<'k>,
     /// The file of the filter. There is none for a filter in a server, which has each record at
     /// once.
     filter: Option<&'k Path>,
@@ -58,11 +61,11 @@ struct News {
 impl<'k> Keeper<'k> {
     pub(in crate::commands) fn new(
         output: &'k Packed<Outlet<'k>>,
-        save: &'k (dyn Fn() -> Result<(), Error> + Sync),
+        prepare: &'k Prepare<'k>,
         filter: Option<&'k Path>,
         waits: bool,
     ) -> Self {
-        Self { output, save, filter, waits, gate: Gate::default(), news: Mutex::default() }
+        Self { output, prepare, filter, waits, gate: Gate::default(), news: Mutex::default() }
     }
 
     /// Runs the pipeline, and saves at the end and, without `-o FILE`, at each interval and at a
@@ -82,22 +85,44 @@ impl<'k> Keeper<'k> {
         };
         // With `-o FILE`, what is printed counts only at the end, and a signal before that changes
         // nothing.
-        let (done, hold) = if at_end {
-            (run()?, ending::hold())
-        } else {
-            let hold = ending::hold();
-            (self.saved_meanwhile(&hold, interval, run)?, hold)
-        };
-        if let Some(pending) = screen.finish() {
-            pending.commit_durably()?;
+        if at_end {
+            let done = run()?;
+            if let Some(output) = screen.finish() {
+                self.commit_with(output)?;
+            }
+            return Ok(done);
         }
+        let hold = ending::hold();
+        let done = self.saved_meanwhile(&hold, interval, run)?;
+        screen.finish();
         self.save_taken()?;
-        // A filter that did not exist is created even if nothing is new.
-        if self.filter.is_some_and(|filter| !filter.exists()) {
-            (self.save)()?;
+        if self.is_missing() {
+            self.save()?;
         }
         hold.release();
         Ok(done)
+    }
+
+    /// Gives the output and the filter their names, when both are complete. The output is first: if
+    /// the program is killed between the two, the next run prints its records again.
+    fn commit_with(&self, output: Pending) -> Result<(), Error> {
+        let output = output.complete()?;
+        let News { printed, saved, .. } = *self.news();
+        let is_changed = printed != saved || self.is_missing();
+        let filter = if is_changed { (self.prepare)()? } else { None };
+        ending::last(|| {
+            output.rename().map_err(Error::Write)?;
+            filter.map_or(Ok(()), Unnamed::rename)
+        })
+    }
+
+    /// Whether the filter does not exist yet: it is created even if nothing is new.
+    fn is_missing(&self) -> bool {
+        self.filter.is_some_and(|filter| !filter.exists())
+    }
+
+    fn save(&self) -> Result<(), Error> {
+        (self.prepare)()?.map_or(Ok(()), Unnamed::rename)
     }
 
     /// Runs the pipeline, and saves at each interval and at a signal, which ends the program.
@@ -223,7 +248,7 @@ impl<'k> Keeper<'k> {
     fn save_news(&self) -> Result<(), Error> {
         let mut news = self.news();
         if news.printed != news.saved {
-            (self.save)()?;
+            self.save()?;
             news.saved = news.printed;
         }
         Ok(())

@@ -33,7 +33,11 @@ pub(in crate::commands) fn merge(args: &MergeArgs) -> Result<(), Error> {
             _ => folder.path().join(format!("{number} {}", address.name().replace('/', "_"))),
         };
         let unsaved = |source| Error::Save { name: shown(&file), source };
-        ending::save(|| copy.save(&file)).map_err(unsaved)?;
+        let save = || copy.save(&file).map_err(unsaved);
+        match args.filters.len() {
+            1 => ending::last(save)?,
+            _ => save()?,
+        }
         files.push(file);
     }
     if let [file] = &files[..] {

@@ -41,7 +41,7 @@ pub(in crate::commands) fn new(
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
     // Nothing is saved, because the server has everything. A signal ends the run after what was
     // inserted is printed.
-    let (output, save) = (output::packed(Outlet::new(&file), None), || Ok(()));
+    let (output, save) = (output::packed(Outlet::new(&file), None), || Ok(None));
     let keeper = Keeper::new(&output, &save, None, false);
     let done = keeper.run(inputs.list, &records, &Claim::new(&filter), &mut screen, None)?;
 

@@ -250,7 +250,6 @@ mod tests {
             max_record: 1 << 20,
             key,
             header: false,
-            keep_header: false,
             strict: false,
             threads: 1,
             chunk: CHUNK,
