@@ -4,6 +4,7 @@
 use core::borrow::Borrow;
 use core::fmt;
 use core::marker::PhantomData;
+use core::mem;
 
 use tamis_core::{BuildError, Figures, Sampled};
 use tamis_hash::{HashItem, ItemHasher};
@@ -260,24 +261,27 @@ impl<T: ?Sized, S> Shared<T, S> {
             return Err(MergeError::Hash);
         }
         let alloc_error = |error: AllocError| MergeError::Alloc { bytes: bytes(error) };
+        // Copy both: others may insert into them, and in a filter itself, a copy in relocation
+        // could be read twice.
+        let copy = |filter: &Self| filter.try_snapshot().map_err(alloc_error);
+        let (mut merged, mut other) = (copy(a)?, copy(b)?);
         // Begin with the table that has grown further: all copies of an item may not fit into two
         // buckets of the other, which have fewer slots.
         let places = |filter: &Self| filter.table.grown().map_or(0, growth::Table::places);
-        let (a, b) = if places(a) < places(b) { (b, a) } else { (a, b) };
-        let mut merged = a.try_snapshot().map_err(alloc_error)?;
+        if places(&merged) < places(&other) {
+            mem::swap(&mut merged, &mut other);
+        }
         merged.capacity = a.capacity.saturating_add(b.capacity).min(geometry.capacity());
-        if let (Some(table), Some(from)) = (merged.table.grown(), b.table.grown()) {
+        if let (Some(table), Some(from)) = (merged.table.grown(), other.table.grown()) {
             let into = Counted { table, len: &merged.len };
-            into.insert_all(&from.copy().map_err(alloc_error)?.0, once)
-                .map_err(MergeError::Insert)?;
+            into.insert_all(from, once).map_err(MergeError::Insert)?;
             return Ok(merged);
         }
-        // Copy `b` too: in `b` itself, a copy in relocation could be read twice.
-        let (other, _) = b.table.copy().map_err(alloc_error)?;
-        // A fingerprint and its bucket determine the class, so `b`'s copies can be inserted without
+        // A fingerprint and its bucket determine the class, so the copies can be inserted without
         // their items.
+        let other = other.table.buckets();
         for bucket in 0..geometry.buckets() {
-            for fingerprint in geometry.shape().fingerprints_of(other.buckets().read(bucket)) {
+            for fingerprint in geometry.shape().fingerprints_of(other.read(bucket)) {
                 let class = geometry.class(fingerprint, bucket);
                 let inserted = if once {
                     evict::insert_once(merged.table.buckets(), class).map(drop)

@@ -2,6 +2,8 @@
 //! size, and under threads.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, DefaultHasher};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use proptest::prelude::*;
@@ -438,4 +440,51 @@ fn the_size_follows_the_number_of_items() {
             sum / f64::from(counts)
         );
     }
+}
+
+/// Runs a step of the test when it is cloned.
+struct Meddler(Hook);
+
+type Hook = Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>;
+
+impl Clone for Meddler {
+    fn clone(&self) -> Self {
+        if let Some(step) = self.0.lock().unwrap().take() {
+            step();
+        }
+        Self(Hook::default())
+    }
+}
+
+impl BuildHasher for Meddler {
+    type Hasher = DefaultHasher;
+
+    fn build_hasher(&self) -> DefaultHasher {
+        DefaultHasher::new()
+    }
+}
+
+/// A merge begins with the larger of the two copies, also if the other filter was the larger one
+/// before they were made.
+#[test]
+fn a_filter_that_grows_beside_a_merge_is_merged() {
+    type Meddled = CuckooFilter<u64, Meddler>;
+    let build = |hook: &Hook| -> Meddled {
+        let builder = Builder::new(Meddler(Arc::clone(hook))).capacity(1000);
+        builder.max_capacity(1_000_000).false_positive_rate(1e-2).build().unwrap()
+    };
+    let hook = Hook::default();
+    let (a, b) = (build(&hook), Arc::new(build(&Hook::default())));
+    (0..4000).for_each(|item| a.insert(&item).unwrap());
+    // While `a` is copied, `b` grows, and gets more copies of an item than `a` can have.
+    let grown = Arc::clone(&b);
+    *hook.lock().unwrap() = Some(Box::new(move || {
+        (1 << 30..(1 << 30) + 100_000).for_each(|item| grown.insert(&item).unwrap());
+        while grown.insert(&u64::MAX).is_ok() {}
+    }));
+    let merged = Meddled::merge(&a, &b).unwrap();
+    assert!(hook.lock().unwrap().is_none());
+    assert_eq!(merged.len(), a.len() + b.len());
+    assert_eq!(merged.count(&u64::MAX), b.count(&u64::MAX));
+    assert!((0..4000).all(|item| merged.contains(&item)));
 }

@@ -164,13 +164,20 @@ fn search_for_room(table: &Table, class: Class) -> Result<(), InsertError> {
             return Err(InsertError::TooManyCopies);
         }
         // 3. Find the shortest path, without a lock.
+        let pointer = table.pointer();
         let Some(mut steps) = search.steps(class, table) else {
-            // There is none: the table must grow.
-            table.grow().map_err(|error| match error {
-                GrowError::Ended => InsertError::Full,
-                GrowError::Stalled => InsertError::Stalled,
-            })?;
-            continue;
+            // There is none. Another insert may have added the last possible copy meanwhile;
+            // otherwise the table must grow.
+            if is_full_of(table, class) {
+                return Err(InsertError::TooManyCopies);
+            }
+            match table.grow() {
+                Ok(()) => continue,
+                // Others have split the last buckets since the search began: search once more.
+                Err(GrowError::Ended) if table.pointer() != pointer => continue,
+                Err(GrowError::Ended) => return Err(InsertError::Full),
+                Err(GrowError::Stalled) => return Err(InsertError::Stalled),
+            }
         };
         // 4. Execute it from its far end. `all` stops at the first step that is no longer possible;
         // then search again.

@@ -151,3 +151,26 @@ fn mutant_a_copy_that_ignores_the_tag() {
         an_item_is_once_in_a_copy(items()[0], |table, x| copy_by(table, x, true, false), swapped);
     });
 }
+
+/// As above, where the pointer has moved before the bucket that is split: the copy has the pointer
+/// that it loads when it has the stripes.
+#[test]
+fn model_a_copy_has_the_pointer_under_the_stripes() {
+    check(1500, Some(2), || {
+        let residents =
+            [0, 1].map(|position| KINDS.map(|kind| class(kind | position << 6, position)));
+        let table = table_with(PLAN, residents.as_flattened());
+        let add = |table: &Table| {
+            split(table);
+            split_bucket(table, 0, 1, SPLITTING);
+            add(table, class(KINDS[0] << 2, 1));
+        };
+        let copy = move |table: &Table| {
+            let (copy, len) = table.copy().unwrap();
+            assert!([8, 9].contains(&len), "{NOT_ONCE}");
+            let once = |&class: &Class| copies(&copy, class) == 1;
+            assert!(residents.as_flattened().iter().all(once), "{NOT_ONCE}");
+        };
+        at_once(table, add, copy);
+    });
+}
