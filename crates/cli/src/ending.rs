@@ -1,5 +1,5 @@
-//! How the program ends early: what it must not leave behind is removed, and files that change
-//! together do so.
+//! How the program ends early: what it must not leave behind is removed, and files that belong
+//! together change together.
 //!
 //! One process-wide list has the files to remove: locks, and files that have not got their name
 //! yet. A thread receives SIGINT, SIGTERM, SIGHUP and the others that end a program. It starts with

@@ -33,8 +33,8 @@ use crate::units::{count, rate};
 ///
 /// After Ctrl-C, SIGTERM or SIGHUP, what was printed is saved if the reader takes it, unless it
 /// takes nothing for 1 s. A second signal ends the program at once. The status is that of the
-/// signal. With -o FILE nothing is saved, unless the signal comes when both files are complete: it
-/// is then too late, and the status is 0. A signal that is ignored when the program starts, as with
+/// signal. With -o FILE a signal changes nothing. If it comes when both files are complete, it is
+/// too late, and the status is 0. A signal that is ignored when the program starts, as with
 /// nohup, stays ignored (on systems other than Linux: SIGHUP only, which ends the program there
 /// without a save).
 ///

@@ -124,8 +124,8 @@ impl BuildArgs {
             let filter = self.filter(kind, size, hasher.clone())?;
             match filter.insert_all(&hashes, records.threads) {
                 Ok(new) => return Ok((filter, done, new)),
-                // Copies of a record fit into two buckets only, so many of them fill a filter less
-                // well than distinct records do.
+                // All copies of a record are in the same two buckets, so a filter with copies is
+                // full at a lower load than one without.
                 Err(InsertError::Full) if size < MOST_ROOM * least => size += size.div_ceil(4),
                 Err(source) => {
                     let found = format!(

@@ -31,12 +31,12 @@ const SILENCE: Duration = Duration::from_secs(3);
 /// waits for the end.
 const STALL: Duration = Duration::from_secs(1);
 
+/// Writes the file of the filter, unless the filter is in a server.
 type Prepare<'k> = dyn Fn() -> Result<Option<Unnamed>, Error> + Sync + 'k;
 
 /// The saves of one run.
 pub(in crate::commands) struct Keeper<'k> {
     output: &'k Packed<Outlet<'k>>,
-    /// Writes the file of the filter, unless the filter is in a server.
     prepare: &'k Prepare<'k>,
     /// The file of the filter. There is none for a filter in a server, which has each record at
     /// once.
