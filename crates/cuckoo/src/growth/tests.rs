@@ -352,6 +352,33 @@ fn a_full_table_ends() {
     assert_eq!(table.grow(), Err(GrowError::Ended));
 }
 
+/// A bucket that is not split gets two times the items of one that is, and here it has fewer
+/// slots. So it is full long before the others, and a table of its last size cannot split it.
+#[test]
+fn the_first_refusal_of_mixed_buckets_comes_well_after_the_capacity() {
+    for paired in sizes() {
+        let mut tables = 0;
+        for shapes in sequence(paired).windows(2) {
+            for eighths in [2, 3, 4] {
+                // Its level 1 has the one shape, and level 2 the other.
+                let (buckets, width) = (1024 + 128 * eighths, shapes[1].width() + 2);
+                let plan = Plan { buckets, width, doublings: 1, paired };
+                if plan.checked().is_none() || plan.shape(1) != shapes[0] {
+                    continue;
+                }
+                tables += 1;
+                let (table, len) = (Table::new(plan).unwrap(), Counter::zeroed(1).unwrap());
+                let counted = Counted { table: &table, len: &len };
+                let inserted =
+                    (0..).take_while(|&number| counted.insert(hash(number)).is_ok()).count();
+                let capacity = plan.capacity() as usize;
+                assert!(inserted >= capacity + capacity / 25, "{plan:?}: {inserted}, {capacity}");
+            }
+        }
+        assert!(tables >= 9, "{tables} tables");
+    }
+}
+
 /// There is no portion behind the last bucket of the last level.
 #[test]
 fn a_table_of_its_last_size_can_be_cleared() {
