@@ -352,30 +352,37 @@ fn a_full_table_ends() {
     assert_eq!(table.grow(), Err(GrowError::Ended));
 }
 
-/// A bucket that is not split gets two times the items of one that is, and here it has fewer
-/// slots. So it is full long before the others, and a table of its last size cannot split it.
+/// Where a doubling gives buckets another slot, those that are not split are full long before the
+/// others. With the loads of a plan, a search finds a slot even then, so the table splits no bucket
+/// but for its number of items. At its last size it takes all items of its capacity, and more.
 #[test]
-fn the_first_refusal_of_mixed_buckets_comes_well_after_the_capacity() {
+fn loads_leave_room_where_the_number_of_slots_changes() {
     for paired in sizes() {
         let mut tables = 0;
         for shapes in sequence(paired).windows(2) {
-            for eighths in [2, 3, 4] {
-                // Its level 1 has the one shape, and level 2 the other.
-                let (buckets, width) = (1024 + 128 * eighths, shapes[1].width() + 2);
-                let plan = Plan { buckets, width, doublings: 1, paired };
-                if plan.checked().is_none() || plan.shape(1) != shapes[0] {
+            for eighths in [0, 1, 2, 3, 4] {
+                // From shape 0 at level 0 to shape 1; or from level 1, which is the last one.
+                let (buckets, doublings) = (1024 + 128 * eighths, 1);
+                let width = shapes[1].width() + if eighths == 0 { 1 } else { 2 };
+                let plan = Plan { buckets, width, doublings, paired };
+                let level = plan.last_level() - 1;
+                if plan.checked().is_none() || plan.shape(level) != shapes[0] {
                     continue;
                 }
                 tables += 1;
                 let (table, len) = (Table::new(plan).unwrap(), Counter::zeroed(1).unwrap());
                 let counted = Counted { table: &table, len: &len };
-                let inserted =
-                    (0..).take_while(|&number| counted.insert(hash(number)).is_ok()).count();
-                let capacity = plan.capacity() as usize;
-                assert!(inserted >= capacity + capacity / 25, "{plan:?}: {inserted}, {capacity}");
+                for number in 0..plan.capacity() {
+                    let before = table.pointer();
+                    counted.insert(hash(number)).unwrap();
+                    let is_due = || number + 1 >= plan.items(before);
+                    assert!(table.pointer() == before || is_due(), "{plan:?}: {number} {before:?}");
+                }
+                let more = plan.capacity()..plan.capacity() + plan.capacity() / 25;
+                assert!(more.map(hash).all(|hash| counted.insert(hash).is_ok()), "{plan:?}");
             }
         }
-        assert!(tables >= 9, "{tables} tables");
+        assert!(tables >= 20, "{tables} tables");
     }
 }
 
@@ -435,8 +442,8 @@ fn the_size_stays_near_that_of_a_fixed_filter_at_every_count() {
         (1e-2, true, [1.30, 1.15, 2.0, 1.3]),
         (1e-4, true, [1.24, 1.15, 2.0, 1.3]),
         (1e-5, true, [1.24, 1.15, 2.0, 1.3]),
-        (1e-6, true, [1.40, 1.17, 2.0, 1.3]),
-        (1e-2, false, [1.40, 1.15, 2.0, 1.3]),
+        (1e-6, true, [1.37, 1.17, 2.0, 1.3]),
+        (1e-2, false, [1.37, 1.15, 2.0, 1.3]),
         (1e-4, false, [1.60, 1.30, 2.2, 1.3]),
     ] {
         if paired && PairAccess::detect().is_none() {
