@@ -79,7 +79,7 @@ impl Table {
     }
 
     /// Returns whether growth stalled before, and has made no step since.
-    fn has_stalled_here(&self) -> bool {
+    pub(crate) fn has_stalled_here(&self) -> bool {
         // ORDERING: Relaxed: a hint.
         self.stalled.load(Ordering::Relaxed) == self.stall()
     }
@@ -120,7 +120,8 @@ impl Table {
         progress
     }
 
-    fn split_next_portion_locked(&self) -> Progress {
+    /// As [`split_next_portion`](Self::split_next_portion), by the holder of such a lock.
+    pub(crate) fn split_next_portion_locked(&self) -> Progress {
         // 2. Read the pointer, then the sweep, under the lock (rule 14).
         let pointer = self.pointer();
         // ORDERING: Acquire, as in `split_portion`.
