@@ -41,6 +41,12 @@ macro_rules! builder {
             }
 
             /// Sets the false-positive rate that the filter stays below: 1e-4 by default.
+            ///
+            /// Hashes of 64 bits allow no rate below about 1e-19 times the number of items. A
+            /// filter stops growing where its next slice would need a lower one: after 4 slices, or
+            /// 15 times its capacity, at a rate of 1e-11 and a capacity of 10^6. From there on its
+            /// rate rises: `figures` reports it. A filter that could not grow at all is an error
+            /// ([`Error::Build`]), unless it is [`fixed`](Self::fixed).
             pub const fn false_positive_rate(mut self, rate: f64) -> Self {
                 self.options.rate = Some(rate);
                 self

@@ -187,7 +187,8 @@ impl fmt::Display for Error {
             Self::Lost { shard, slice } => write!(
                 f,
                 "slice {slice} of shard {shard} is gone (evicted, expired, deleted, or lost by a restart), and \
-                 its items with it; delete the filter and build it again, or wait if it has a window"
+                 its items with it; delete the filter and build it again (one with a window heals by itself, \
+                 unless the key of its epochs is gone)"
             ),
             Self::Replaced => f.write_str(
                 "the filter was deleted or replaced since it was opened; nothing was stored; open it again",

@@ -22,8 +22,8 @@ use crate::filter::AsyncRedisBloomFilter;
 /// part of the other's. A copy that was [pulled](RedisBloomFilter::pull) has the same bits, and
 /// adds no false positive.
 ///
-/// Exactly one insert of an item returns `true`, as without the local filter: it answers `false`
-/// only.
+/// Exactly one insert of an item returns `true`, as without the local filter: that one answers
+/// `false` or nothing, never `true`.
 ///
 /// # Examples
 ///

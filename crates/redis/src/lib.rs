@@ -30,6 +30,7 @@
 //! | a cluster moves a slot, or replaces a master | go on at the new node | likewise |
 //! | a key is not found while its slot moves | wait, and return [`Error::Unavailable`] at the deadline | likewise |
 //! | a master is lost with writes that no replica has | these inserts are lost: the items are new again | do not see them |
+//! | a server restarts from a snapshot (RDB), or from a log without its end | what came after it is lost: these items are new again | do not see them |
 //! | a key is evicted, expires, or is deleted | return [`Error::Lost`] | likewise |
 //! | the filter is deleted, or replaced by another of its name | return [`Error::Replaced`] | likewise |
 //! | the bits of a push are evicted before they are added | [`Error::Incomplete`]: the push can be repeated | |
@@ -65,11 +66,13 @@
 //!
 //! ```text
 //! ACL SETUSER crawler on >secret ~{crawl}* ~{crawl:*
-//!     +bitcount +bitfield +bitfield_ro +bitop +del +eval +exists +expire +get +getrange
-//!     +hdel +hget +hgetall +hset +hvals +persist +pexpire +set +setbit +setrange +strlen
-//!     +time +unlink +wait +ping +asking +cluster|nodes +cluster|slots +readonly
+//!     +bitcount +bitfield +bitfield_ro +bitop +del +eval +exists +expire +get +getbit
+//!     +getrange +hdel +hget +hgetall +hset +hvals +persist +pexpire +pexpireat +set +setbit
+//!     +setrange +strlen +time +unlink +wait +ping +asking +cluster|nodes +cluster|slots
+//!     +readonly
 //! ```
 //!
+//! `getbit` and `pexpireat` are for a filter with a window.
 //! `asking`, `cluster|nodes`, `cluster|slots` and `readonly` are for a cluster, and `wait` for
 //! [`Builder::confirmed_by`]. An address with the number of a database needs `select`. Each
 //! connection begins with `client|setinfo`, which the server may refuse.

@@ -73,11 +73,15 @@ const ALL: [Called; 9] = [
 
 impl Server {
     async fn start() -> Arc<Self> {
+        Self::start_with(Sizes::new(1000, 0.01, false, Some(2)).unwrap()).await
+    }
+
+    async fn start_with(sizes: Sizes) -> Arc<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("redis://{}", listener.local_addr().unwrap());
         let descriptor = Descriptor {
             identity: Identity::of_random(5),
-            sizes: Sizes::new(1000, 0.01, false, Some(2)).unwrap(),
+            sizes,
             hasher: tamis_hash::Rapid::with_seed(1).into(),
             normalization: Normalization::NONE,
             window: None,
@@ -279,6 +283,23 @@ fn every_call_ends_at_its_deadline() {
                 assert!(answers >= 2, "{called:?} took {answers} answers");
             }
         }
+    });
+}
+
+/// So does an insert of which several items count bits, one after another.
+#[test]
+fn items_that_count_end_at_the_deadline() {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().start_paused(true).build().unwrap().block_on(async {
+        let server = Server::start_with(Sizes::new(100_000, 0.01, true, Some(8)).unwrap()).await;
+        let builder = AsyncRedisBloomFilter::<u64>::builder(&server.url, "name");
+        let filter = builder.deadline(DEADLINE).open().await.unwrap();
+        *server.left.lock().unwrap() = 0;
+        *server.is_timed.lock().unwrap() = true;
+        let start = Instant::now();
+        let results = filter.insert_many(0..10_000).await;
+        assert!(results.len() == 10_000 && results.iter().all(Result::is_err));
+        assert!(start.elapsed() < DEADLINE + 2 * STEP, "{:?}", start.elapsed());
     });
 }
 

@@ -20,12 +20,18 @@ use crate::wire::tag::Identity;
 /// # Errors
 ///
 /// [`Error::Missing`] if there was no filter. Keys that earlier filters have left are removed all
-/// the same.
+/// the same. [`Error::Descriptor`] if the key of the descriptor is of no filter: nothing is
+/// removed.
 pub(crate) async fn destroy(access: Access<'_>) -> Result<(), Error> {
     // A descriptor whose list of lives was evicted names its keys.
     let text = access.descriptor(commands::get(&access.name.descriptor())).await?;
     let known = match &text {
-        Value::BulkString(text) => Descriptor::of_json(text).ok(),
+        Value::BulkString(text) => match Descriptor::of_json(text) {
+            Ok(known) => Some(known),
+            // It is a damaged descriptor if there is a list of lives, and otherwise of no filter.
+            Err(error) if lives(access).await?.is_empty() => return Err(error),
+            Err(_) => None,
+        },
         _ => None,
     };
     let (there, mut lives) = end(access, None).await?;
@@ -54,10 +60,15 @@ pub(crate) async fn abandon(access: Access<'_>, life: Identity) -> Result<bool, 
 /// Removes the keys of all lives that have ended and were not swept. (`destroy` also sweeps the
 /// others again.)
 pub(crate) async fn sweep_ended(access: Access<'_>) -> Result<(), Error> {
-    let reply = access.descriptor(commands::get_all(&access.name.keys().lives)).await?;
-    let mut lives = lives::of_reply(&reply);
+    let mut lives = lives(access).await?;
     lives.retain(|life| life.state == State::Ended);
     sweep(access, &lives).await
+}
+
+/// Returns the lives of this name.
+async fn lives(access: Access<'_>) -> Result<Vec<Life>, Error> {
+    let reply = access.descriptor(commands::get_all(&access.name.keys().lives)).await?;
+    Ok(lives::of_reply(&reply))
 }
 
 /// Ends one life, or all. Returns whether the descriptor was there, and the lives.

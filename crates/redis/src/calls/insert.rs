@@ -52,8 +52,15 @@ pub(crate) async fn insert(
         let counts = |item: &&Item| grows && slice.is_sampled(shards, item.hash);
         let (counted, plain): (Vec<Item>, Vec<Item>) = chunk.iter().partition(counts);
         let each_counted = async {
-            let mut results = Vec::with_capacity(counted.len());
+            let mut results: Vec<(Item, Inserted)> = Vec::with_capacity(counted.len());
             for item in &counted {
+                // Each of them has the time of a reply, also after the end of the call.
+                let failed = results.last().and_then(|(_, last)| last.result.as_ref().err());
+                if let Some(error) = failed.filter(|_| filter.is_over()) {
+                    let error = error.not_sent();
+                    results.push((*item, Inserted::of_error(error)));
+                    continue;
+                }
                 results.extend(insert_chunk(filter, shard, slice::from_ref(item), true).await);
             }
             results

@@ -3,9 +3,9 @@
 use core::time::Duration;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use redis::ConnectionInfo;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, ErrorKind, Pipeline, RedisError, ServerErrorKind, Value, cmd};
+use redis::{ConnectionInfo, ProtocolVersion};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
@@ -71,8 +71,9 @@ impl Connection {
         // All timeouts are those of the callers.
         let config =
             AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
-        let settings = info.redis_settings();
-        let opened = MultiplexedConnection::new_with_config(settings, stream, config).await;
+        // The replies are read as those of this version, whichever an address asks for.
+        let settings = info.redis_settings().clone().set_protocol(ProtocolVersion::RESP2);
+        let opened = MultiplexedConnection::new_with_config(&settings, stream, config).await;
         let (commands, driver) = match opened {
             Ok(opened) => opened,
             Err(error) => {

@@ -232,8 +232,14 @@ impl Sizes {
             let rate = first * LEFT.powi(number as i32);
             // Growth ends where a key would be too large, or a rate too low.
             let Some(capacity) = capacity.checked_mul(1 << number) else { break };
-            let Ok(next) = Slice::new(shards, capacity, rate) else { break };
-            slices.push(next);
+            match Slice::new(shards, capacity, rate) {
+                Ok(next) => slices.push(next),
+                // Nobody would notice that a filter which was to grow does not.
+                Err(error @ BuildError::RateTooLow { .. }) if number == 1 => {
+                    return Err(error.into());
+                }
+                Err(_) => break,
+            }
         }
         Ok(Self { shards, rate, slices })
     }
@@ -329,6 +335,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A filter that could not grow is refused, if it was to grow.
+    #[test]
+    fn a_rate_that_leaves_none_for_growth_is_an_error() {
+        for (capacity, rate) in [(1_000_000, 1e-12), (100_000, 1e-13)] {
+            let growing = Sizes::new(capacity, rate, true, None);
+            assert!(matches!(growing, Err(Error::Build(BuildError::RateTooLow { .. }))));
+            assert!(Sizes::new(capacity, rate, false, None).is_ok());
+        }
+        assert!(Sizes::new(1_000_000, 1e-11, true, None).unwrap().slices.len() > 1);
     }
 
     #[test]

@@ -59,7 +59,8 @@ fn a_failover_loses_what_was_not_confirmed() {
 /// those of shards, and a part of the empty ones. Valkey waits for the replicas each time it
 /// changes a slot.
 fn no_insert_is_lost_or_won_twice_while_slots_move(cluster: &Cluster) {
-    let builder = builder(cluster, "moving").capacity(200_000).shards(SHARDS);
+    let builder =
+        builder(cluster, "moving").capacity(200_000).false_positive_rate(1e-12).shards(SHARDS);
     builder.create().unwrap();
     let slots: HashSet<u16> = (0..SHARDS).map(|shard| slot(cluster, "moving", shard)).collect();
     let moved = slots.iter().filter(|slot| **slot < 4000).count();
@@ -110,7 +111,8 @@ fn no_insert_is_lost_or_won_twice_while_slots_move(cluster: &Cluster) {
 /// confirmed survive. Those that they have not are lost, if they were on this master, and no
 /// others.
 fn only_unconfirmed_inserts_are_lost(cluster: &mut Cluster) {
-    let builder = builder(cluster, "unconfirmed").capacity(1000).shards(64);
+    let builder =
+        builder(cluster, "unconfirmed").capacity(1000).false_positive_rate(1e-12).shards(64);
     let fast = builder.create().unwrap();
     let wait = Duration::from_millis(300);
     let confirmed = builder.clone().confirmed_by(1, wait).open().unwrap();
@@ -165,7 +167,8 @@ fn only_unconfirmed_inserts_are_lost(cluster: &mut Cluster) {
 /// Inserts go on while a master is replaced. Those on their way have no verdict; none that was
 /// confirmed is lost.
 fn inserts_go_on_when_a_master_is_killed(cluster: &mut Cluster) {
-    let builder = builder(cluster, "going on").capacity(100_000).shards(64);
+    let builder =
+        builder(cluster, "going on").capacity(100_000).false_positive_rate(1e-12).shards(64);
     let builder = builder.timeout(Duration::from_secs(2));
     builder.create().unwrap();
     // One of the masters has lost its replica in the other test.
@@ -205,7 +208,7 @@ fn inserts_go_on_when_a_master_is_killed(cluster: &mut Cluster) {
 
 /// Queries may go to replicas, whose bits are those of the master after a moment.
 fn queries_go_to_replicas(cluster: &Cluster) {
-    let builder = builder(cluster, "replicas").capacity(10_000);
+    let builder = builder(cluster, "replicas").capacity(10_000).false_positive_rate(1e-12);
     let filter = builder.create().unwrap();
     let items: Vec<u64> = (0..5000).collect();
     assert!(filter.insert_many(&items).iter().all(Result::is_ok));

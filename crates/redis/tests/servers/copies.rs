@@ -60,7 +60,9 @@ fn a_saved_copy_gives_the_same_answers() {
 #[test]
 fn a_pushed_filter_is_added() {
     let Some(server) = Server::start() else { return };
-    let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen").capacity(20_000);
+    let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen")
+        .capacity(20_000)
+        .false_positive_rate(1e-12);
     let builder = builder.hasher(Rapid::with_seed(1));
     let filter = builder.create().unwrap();
     let own: Vec<u64> = (0..5000).collect();
@@ -82,7 +84,9 @@ fn a_pushed_filter_is_added() {
     let many: Vec<u64> = (10_000..60_000).collect();
     assert!(filter.insert_many(&many).iter().all(Result::is_ok));
     let copy = filter.pull().unwrap();
-    let twin = RedisBloomFilter::<u64>::builder(&server.url(), "twin").capacity(20_000);
+    let twin = RedisBloomFilter::<u64>::builder(&server.url(), "twin")
+        .capacity(20_000)
+        .false_positive_rate(1e-12);
     let twin = twin.hasher(Rapid::with_seed(1)).create().unwrap();
     twin.push(&copy).unwrap();
     let all: Vec<u64> = (0..60_000).chain(absent()).collect();
@@ -125,7 +129,9 @@ fn a_local_filter_answers_repeats() {
     let Some(server) = Server::start() else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let builder = AsyncRedisBloomFilter::<u64>::builder(&server.url(), "seen").capacity(20_000);
+        let builder = AsyncRedisBloomFilter::<u64>::builder(&server.url(), "seen")
+            .capacity(20_000)
+            .false_positive_rate(1e-12);
         let remote = builder.create().await.unwrap();
         let local = ScalableBloomFilter::<u64>::builder()
             .hasher(remote.hasher().clone())

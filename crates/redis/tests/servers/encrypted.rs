@@ -77,7 +77,8 @@ impl Encrypted {
 
 /// Creates or opens a filter and uses it, and prints the verdicts or the error.
 fn print_verdicts(address: &str) {
-    let builder = RedisBloomFilter::<str>::builder(address, "seen").capacity(1000);
+    let builder =
+        RedisBloomFilter::<str>::builder(address, "seen").capacity(1000).false_positive_rate(1e-12);
     let wait = Duration::from_millis(500);
     match builder.timeout(wait).deadline(wait).open_or_create() {
         Ok(filter) => println!("verdicts: {:?}", filter.insert_many(["a", "b", "a"])),

@@ -11,7 +11,9 @@ use crate::harness::Server;
 type Builder = tamis_redis::Builder<u64>;
 
 fn builder(server: &Server) -> Builder {
-    let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen").capacity(10_000);
+    let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen")
+        .capacity(10_000)
+        .false_positive_rate(1e-12);
     builder.timeout(Duration::from_millis(300)).deadline(Duration::from_secs(1))
 }
 

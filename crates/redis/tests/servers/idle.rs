@@ -14,7 +14,9 @@ fn start() -> Option<Server> {
 }
 
 fn builder(server: &Server) -> tamis_redis::Builder<u64> {
-    let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen").capacity(10_000);
+    let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen")
+        .capacity(10_000)
+        .false_positive_rate(1e-12);
     builder.deadline(Duration::from_secs(60))
 }
 
@@ -67,7 +69,9 @@ fn a_restart_and_killed_connections_cost_no_verdict() {
 fn a_runtime_that_stood_still_finds_the_end() {
     let Some(server) = start() else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let builder = AsyncRedisBloomFilter::<u64>::builder(&server.url(), "seen").capacity(10_000);
+    let builder = AsyncRedisBloomFilter::<u64>::builder(&server.url(), "seen")
+        .capacity(10_000)
+        .false_positive_rate(1e-12);
     let filter = runtime.block_on(builder.create()).unwrap();
     for item in 0..30 {
         kill_clients(&server);

@@ -83,7 +83,8 @@ fn filters_stay_usable_while_workers_destroy_and_create_them() {
 /// Opens or creates a filter, inserts items and sometimes destroys it, again and again.
 async fn worker(url: &str, filter: usize, number: usize) -> Seen {
     let name = name(filter);
-    let builder = AsyncRedisBloomFilter::<u64>::builder(url, &name).capacity(1000);
+    let builder =
+        AsyncRedisBloomFilter::<u64>::builder(url, &name).capacity(1000).false_positive_rate(1e-12);
     let builder = builder.deadline(DEADLINE);
     let client = Client::open(url).unwrap();
     let mut connection = client.get_multiplexed_async_connection().await.unwrap();
@@ -125,7 +126,9 @@ async fn identity(connection: &mut MultiplexedConnection, name: &str) -> Option<
 
 /// Uses and destroys a filter, and returns what fails.
 fn unusable(url: &str, number: usize) -> Option<String> {
-    let builder = RedisBloomFilter::<u64>::builder(url, &name(number)).capacity(1000);
+    let builder = RedisBloomFilter::<u64>::builder(url, &name(number))
+        .capacity(1000)
+        .false_positive_rate(1e-12);
     let builder = builder.deadline(DEADLINE);
     let used = || {
         let filter = builder.open_or_create()?;

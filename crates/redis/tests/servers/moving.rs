@@ -158,7 +158,7 @@ fn a_slot_that_stays_half_moved_loses_and_holds_nothing(cluster: &Cluster) {
 /// A key that is deleted while its slot moves: until the move ends, nobody knows. Both sides of the
 /// move are named.
 fn a_lost_key_is_lost_when_its_slot_is_settled(cluster: &Cluster) {
-    let builder = builder(cluster, "gone").capacity(2000).shards(1);
+    let builder = builder(cluster, "gone").capacity(2000).false_positive_rate(1e-12).shards(1);
     let filter = builder.create().unwrap();
     assert_eq!(filter.insert(&1), Ok(true));
     let (slot, from) = place(cluster, "{gone:0}:0");

@@ -9,8 +9,9 @@ use tamis_redis::{Builder, Error, RedisBloomFilter};
 
 use crate::harness::Server;
 
+/// At this rate, no test fails for a false positive.
 fn builder(server: &Server) -> Builder<u64> {
-    RedisBloomFilter::builder(&server.url(), "seen").capacity(1000)
+    RedisBloomFilter::builder(&server.url(), "seen").capacity(1000).false_positive_rate(1e-12)
 }
 
 /// An old client neither reads nor writes the new filter, and leaves no key.
@@ -45,6 +46,44 @@ fn a_client_of_a_deleted_filter_harms_nothing() {
         assert_eq!(new.insert_many(&items).iter().filter(|new| **new == Ok(true)).count(), 1000);
         new.insert_many(&items).iter().for_each(|new| assert_eq!(*new, Ok(false)));
         builder(&server).destroy().unwrap();
+    }
+}
+
+/// A key of this name that is of no filter stays.
+#[test]
+fn destroy_removes_no_key_of_others() {
+    let Some(server) = Server::start() else { return };
+    for text in ["mine", "{}", r#"{"format":"other","version":1}"#] {
+        server.command(&["SET", "{seen}", text]);
+        assert!(matches!(builder(&server).destroy(), Err(Error::Descriptor { .. })), "{text}");
+        assert_eq!(server.command(&["GET", "{seen}"]), Value::BulkString(text.into()));
+    }
+    // A damaged descriptor has a list of lives.
+    server.command(&["DEL", "{seen}"]);
+    builder(&server).create().unwrap();
+    server.command(&["SET", "{seen}", "damaged"]);
+    assert_eq!(builder(&server).destroy(), Ok(()));
+    assert!(!server.keys().contains(&"{seen}".to_owned()));
+    assert_eq!(builder(&server).destroy(), Err(Error::Missing));
+}
+
+/// The next filter removes the keys of the one before, whichever version of the protocol the
+/// address asks for.
+#[test]
+fn ended_lives_are_swept_in_both_protocols() {
+    let Some(server) = Server::start() else { return };
+    for protocol in ["", "?protocol=resp3"] {
+        let builder =
+            RedisBloomFilter::<u64>::builder(&format!("{}{protocol}", server.url()), "seen");
+        let builder = builder.capacity(1000).false_positive_rate(1e-12);
+        builder.create().unwrap();
+        let keys = server.keys().len();
+        for _ in 0..3 {
+            server.command(&["DEL", "{seen}"]);
+            builder.create().unwrap();
+        }
+        assert_eq!(server.keys().len(), keys, "{protocol}");
+        builder.destroy().unwrap();
     }
 }
 

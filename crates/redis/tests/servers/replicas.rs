@@ -12,7 +12,9 @@ use crate::harness::Cluster;
 #[test]
 fn masters_answer_for_replicas_that_hang() {
     let Some(cluster) = Cluster::start() else { return };
-    let builder = RedisBloomFilter::<u64>::builder(&cluster.url(), "seen").capacity(10_000);
+    let builder = RedisBloomFilter::<u64>::builder(&cluster.url(), "seen")
+        .capacity(10_000)
+        .false_positive_rate(1e-12);
     let filter = builder.create().unwrap();
     let items: Vec<u64> = (0..1000).collect();
     assert!(filter.insert_many(&items).iter().all(Result::is_ok));

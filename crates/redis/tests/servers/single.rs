@@ -11,7 +11,9 @@ use crate::harness::Server;
 #[test]
 fn an_item_is_new_once() {
     let Some(server) = Server::start() else { return };
-    let builder = RedisBloomFilter::<str>::builder(&server.url(), "seen").capacity(1000);
+    let builder = RedisBloomFilter::<str>::builder(&server.url(), "seen")
+        .capacity(1000)
+        .false_positive_rate(1e-12);
     let filter = builder.create().unwrap();
     assert_eq!(filter.contains("a"), Ok(false));
     assert_eq!(filter.insert("a"), Ok(true));
@@ -115,7 +117,9 @@ fn one_of_racing_clients_creates_the_filter() {
     let url = server.url();
     let won: usize = thread::scope(|scope| {
         let client = || {
-            let builder = RedisBloomFilter::<u64>::builder(&url, "seen").capacity(100_000);
+            let builder = RedisBloomFilter::<u64>::builder(&url, "seen")
+                .capacity(100_000)
+                .false_positive_rate(1e-12);
             let filter = builder.open_or_create().unwrap();
             let items: Vec<u64> = (0..1000).collect();
             filter.insert_many(&items).into_iter().filter(|new| *new == Ok(true)).count()
@@ -131,7 +135,9 @@ fn one_of_racing_clients_creates_the_filter() {
 fn what_is_in_the_way_is_kept() {
     let Some(server) = Server::start() else { return };
     server.command(&["SET", "{seen:3}:0", "of another program"]);
-    let builder = RedisBloomFilter::<str>::builder(&server.url(), "seen").capacity(1000);
+    let builder = RedisBloomFilter::<str>::builder(&server.url(), "seen")
+        .capacity(1000)
+        .false_positive_rate(1e-12);
     builder.create().unwrap();
     builder.destroy().unwrap();
     assert_eq!(server.keys(), ["{seen:3}:0", "{seen}:lives"]);
@@ -144,7 +150,9 @@ fn what_is_in_the_way_is_kept() {
 #[test]
 fn a_filter_that_is_not_ready_is_awaited() {
     let Some(server) = Server::start() else { return };
-    let builder = RedisBloomFilter::<str>::builder(&server.url(), "seen").capacity(1000);
+    let builder = RedisBloomFilter::<str>::builder(&server.url(), "seen")
+        .capacity(1000)
+        .false_positive_rate(1e-12);
     let builder = builder.deadline(Duration::from_millis(300));
     builder.create().unwrap();
     let redis::Value::BulkString(ready) = server.command(&["GET", "{seen}"]) else { panic!() };
@@ -169,7 +177,9 @@ fn the_asynchronous_filter_is_the_same() {
     let Some(server) = Server::start() else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let builder = AsyncRedisBloomFilter::<u64>::builder(&server.url(), "seen").capacity(1000);
+        let builder = AsyncRedisBloomFilter::<u64>::builder(&server.url(), "seen")
+            .capacity(1000)
+            .false_positive_rate(1e-12);
         let filter = builder.create().await.unwrap();
         // Many tasks insert the same items one by one.
         let clients = (0..8).map(|_| async {
