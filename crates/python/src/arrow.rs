@@ -11,10 +11,10 @@ use arrow_schema::{ArrowError, DataType};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
-use tamis::hash::{AnyStable, StableHasher};
+use tamis::hash::StableHasher;
 
 use crate::block::{Block, Run, with_hasher};
-use crate::keys::{hash_i64, hash_i128};
+use crate::keys::{Keys, hash_i64, hash_i128};
 use crate::{fork, unchecked};
 
 /// The items that are hashed before the thread checks for signals.
@@ -29,6 +29,9 @@ pub(crate) enum Column {
 impl Column {
     /// Returns the column of an object, or `None` if it has no interface of Arrow.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+        if has_objects(object)? {
+            return Ok(None);
+        }
         if let Some(method) = object.getattr_opt("__arrow_c_array__")? {
             let capsules = method.call0()?.cast_into::<PyTuple>()?;
             let (schema, array) =
@@ -43,18 +46,13 @@ impl Column {
     }
 
     /// Hashes all items, and runs `run` for each block of hashes.
-    pub(crate) fn hash(
-        self,
-        py: Python<'_>,
-        hasher: &AnyStable,
-        run: &mut Run<'_>,
-    ) -> PyResult<()> {
+    pub(crate) fn hash(self, py: Python<'_>, keys: &Keys, run: &mut Run<'_>) -> PyResult<()> {
         match self {
-            Self::Array(array) => hash_rows(py, &array, hasher, run),
+            Self::Array(array) => hash_rows(py, &array, keys, run),
             Self::Stream(mut stream) => {
                 // The producer may run Python code, in any thread.
                 while let Some(array) = py.detach(|| stream.next()) {
-                    hash_rows(py, &array.map_err(of_arrow)?, hasher, run)?;
+                    hash_rows(py, &array.map_err(of_arrow)?, keys, run)?;
                     // A stream may have any number of arrays without rows.
                     py.check_signals()?;
                 }
@@ -64,21 +62,37 @@ impl Column {
     }
 }
 
-fn hash_rows(
-    py: Python<'_>,
-    array: &ArrayRef,
-    hasher: &AnyStable,
-    run: &mut Run<'_>,
-) -> PyResult<()> {
+/// Whether it is a Series or a DataFrame of polars with Python objects: in Arrow these are their
+/// addresses, as binary values.
+fn has_objects(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let module = object.get_type().module()?;
+    if !module.to_str()?.starts_with("polars.") {
+        return Ok(false);
+    }
+    let mut types = Vec::new();
+    if let Some(dtype) = object.getattr_opt("dtype")? {
+        types.push(dtype);
+    } else if let Some(dtypes) = object.getattr_opt("dtypes")? {
+        types = dtypes.extract()?;
+    }
+    for dtype in types {
+        if dtype.str()?.to_str()? == "Object" {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn hash_rows(py: Python<'_>, array: &ArrayRef, keys: &Keys, run: &mut Run<'_>) -> PyResult<()> {
     // A table of one column is that column.
-    if let Some(table) = array.as_struct_opt() {
+    if let Some(table) = array.as_struct_opt().filter(|table| table.null_count() == 0) {
         let [column] = table.columns() else {
             return Err(PyValueError::new_err(format!(
                 "a table of {} columns is no sequence of items: select one column",
                 table.num_columns()
             )));
         };
-        return hash_rows(py, column, hasher, run);
+        return hash_rows(py, column, keys, run);
     }
     if array.logical_null_count() > 0 {
         return Err(PyValueError::new_err(
@@ -87,12 +101,17 @@ fn hash_rows(
     }
     for start in (0..array.len()).step_by(ROWS) {
         let rows = array.slice(start, ROWS.min(array.len() - start));
-        fork::detach(py, || with_hasher!(hasher, hasher => hash_array(&rows, hasher, run)))?;
+        fork::detach_unless(
+            py,
+            keys.waits,
+            || with_hasher!(&keys.hasher, hasher => hash_array(&rows, hasher, run)),
+        )?;
         py.check_signals()?;
     }
     Ok(())
 }
 
+/// Hashes all values. A null has any hash: it is a value of a dictionary that no row has.
 fn hash_array(array: &ArrayRef, hasher: &impl StableHasher, run: &mut Run<'_>) -> PyResult<()> {
     /// Hashes the values of an array.
     macro_rules! values {
@@ -105,7 +124,7 @@ fn hash_array(array: &ArrayRef, hasher: &impl StableHasher, run: &mut Run<'_>) -
     }
     macro_rules! bytes {
         ($array:expr) => {
-            values!($array.iter().flatten(), bytes => hasher.hash_bytes(bytes.as_ref()))
+            values!($array.iter(), bytes => hasher.hash_bytes(bytes.map_or(&[], |bytes| bytes.as_ref())))
         };
     }
     match array.data_type() {
@@ -117,7 +136,7 @@ fn hash_array(array: &ArrayRef, hasher: &impl StableHasher, run: &mut Run<'_>) -
         DataType::BinaryView => bytes!(array.as_binary_view()),
         DataType::FixedSizeBinary(_) => bytes!(array.as_fixed_size_binary()),
         DataType::Boolean => {
-            values!(array.as_boolean().iter().flatten(), bit => hash_i64(hasher, bit.into()))
+            values!(array.as_boolean().iter(), bit => hash_i64(hasher, (bit == Some(true)).into()))
         }
         DataType::Int8 => numbers!(Int8Type, hash_i64),
         DataType::Int16 => numbers!(Int16Type, hash_i64),

@@ -35,10 +35,10 @@ pub(crate) fn for_each(items: &Bound<'_, PyAny>, keys: &Keys, run: &mut Run<'_>)
     // The function of the user takes Python objects.
     if keys.function.is_none() {
         if let Some(column) = Column::of(items)? {
-            return column.hash(&keys.hasher, run);
+            return column.hash(keys, run);
         }
         if let Some(column) = arrow::Column::of(items)? {
-            return column.hash(items.py(), &keys.hasher, run);
+            return column.hash(items.py(), keys, run);
         }
     }
     of_objects(items.py(), items.try_iter()?, keys, run)

@@ -2,15 +2,17 @@
 
 use std::path::Path;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
+use tamis::formats::Info;
 
 use crate::bulk::{bools, for_each};
 use crate::errors::{of_load, of_save};
 use crate::figures::Figures;
 use crate::fork;
 use crate::keys::Keys;
-use crate::target::{Loaded, Stored, Target};
+use crate::target::{Loaded, Stored, Target, UNKNOWN};
 
 /// A filter, and how its items are hashed.
 pub(crate) struct Keyed<F> {
@@ -21,7 +23,8 @@ pub(crate) struct Keyed<F> {
 impl<F: Target> Keyed<F> {
     pub(crate) fn new(filter: F, function: Option<Py<PyAny>>) -> Self {
         let hasher = filter.hasher().clone();
-        Self { filter, keys: Keys { hasher, function } }
+        let waits = filter.waits();
+        Self { filter, keys: Keys { hasher, function, waits } }
     }
 
     #[inline]
@@ -47,7 +50,15 @@ impl<F: Target> Keyed<F> {
 
     pub(crate) fn add_many<'py>(&self, items: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let mut results = Vec::new();
-        for_each(items, &self.keys, &mut |hashes| self.filter.insert_all(hashes, &mut results))?;
+        let added =
+            for_each(items, &self.keys, &mut |hashes| self.filter.insert_all(hashes, &mut results));
+        if let Err(error) = added {
+            // The verdicts of the items that were added: nobody else gets them.
+            let verdict = |result| (result != UNKNOWN).then_some(result == 1);
+            let results: Vec<Option<bool>> = results.into_iter().map(verdict).collect();
+            _ = error.value(items.py()).setattr("results", results);
+            return Err(error);
+        }
         bools(items.py(), &results)
     }
 
@@ -61,12 +72,13 @@ impl<F: Target> Keyed<F> {
     }
 
     pub(crate) fn figures(&self, py: Python<'_>) -> PyResult<Figures> {
-        fork::detach(py, || self.filter.figures()).map(Figures::from)
+        fork::detach_unless(py, self.keys.waits, || self.filter.figures()).map(Figures::from)
     }
 }
 
 impl<F: Stored> Keyed<F> {
     pub(crate) fn save(&self, py: Python<'_>, path: &Path) -> PyResult<()> {
+        require_not_live(path)?;
         fork::detach(py, || self.filter.save(path)).map_err(of_save)
     }
 
@@ -74,6 +86,17 @@ impl<F: Stored> Keyed<F> {
         let bytes = fork::detach(py, || self.filter.write()).map_err(of_save)?;
         Ok(PyBytes::new(py, &bytes))
     }
+}
+
+/// Returns an error if this path names a live file. To replace it would part the processes that
+/// have it open from those that come later: an item would be new in both.
+pub(crate) fn require_not_live(path: &Path) -> PyResult<()> {
+    if Info::open(path).is_ok_and(|info| info.is_live()) {
+        return Err(PyValueError::new_err(
+            "the path names a live file, which processes may share: save in another one",
+        ));
+    }
+    Ok(())
 }
 
 impl<F: Loaded> Keyed<F> {
@@ -101,6 +124,8 @@ macro_rules! queries {
         #[pyo3::pymethods]
         impl $name {
             /// Add all items of the iterables. Return how many were new.
+            ///
+            /// (Of a `CuckooFilter`: how many copies were added.)
             ///
             /// An iterable is a list, a generator or any other; an array of numpy or another buffer
             /// of integers or of bytes of one length; or a column of Arrow (pyarrow, polars,
@@ -183,7 +208,9 @@ macro_rules! claims {
         impl $name {
             /// Add all items of an iterable. Return a buffer of bools: which were new.
             ///
-            /// `numpy.asarray` makes an array of it without a copy. Otherwise as `update`.
+            /// `numpy.asarray` makes an array of it without a copy. Otherwise as `update`. An error
+            /// has the attribute `results`: for each item that came before it True, False, or None
+            /// if it is not known.
             ///
             /// >>> import tamis
             /// >>> seen = tamis.BloomFilter(1000, 1e-9)

@@ -7,11 +7,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyMemoryView, PySlice};
-use tamis::hash::{AnyStable, StableHasher};
+use tamis::hash::StableHasher;
 
 use crate::block::{Block, Run, with_hasher};
 use crate::fork;
-use crate::keys::{hash_i64, hash_i128};
+use crate::keys::{Keys, hash_i64, hash_i128};
 use crate::unchecked::Numbers;
 
 /// The bytes that are read at a time. The thread checks for signals between two chunks, and may
@@ -55,6 +55,10 @@ macro_rules! with_type {
 impl<'py> Column<'py> {
     /// Returns the buffer of an object, or `None` if it has none, or one of other items.
     pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
+        // The buffer of numpy's masked arrays has what the mask hides. Its elements have not.
+        if object.getattr_opt("mask")?.is_some() {
+            return Ok(None);
+        }
         let Ok(view) = PyMemoryView::from(object) else { return Ok(None) };
         let format: String = view.getattr("format")?.extract()?;
         let item_bytes: usize = view.getattr("itemsize")?.extract()?;
@@ -80,12 +84,13 @@ impl<'py> Column<'py> {
     }
 
     /// Hashes all items, and runs `run` for each block of hashes.
-    pub(crate) fn hash(&self, hasher: &AnyStable, run: &mut Run<'_>) -> PyResult<()> {
+    pub(crate) fn hash(&self, keys: &Keys, run: &mut Run<'_>) -> PyResult<()> {
+        let hasher = &keys.hasher;
         /// Hashes numbers of one type where they are, if they lie there one after another.
         macro_rules! numbers {
             ($type:ty, $hash:ident) => {
                 if let Some(numbers) = Numbers::<$type>::of(&self.view) {
-                    return self.in_chunks(numbers.len(), |range| {
+                    return self.in_chunks(numbers.len(), keys.waits, |range| {
                         let numbers = numbers.read(range);
                         with_hasher!(hasher, hasher => {
                             let hash = |number: $type| $hash(hasher, number.into());
@@ -98,12 +103,13 @@ impl<'py> Column<'py> {
         if !self.swapped {
             with_type!(self.items, self.item_bytes, numbers, {});
         }
-        self.hash_copies(hasher, run)
+        self.hash_copies(keys, run)
     }
 
     /// As [`hash`](Self::hash), for any items: copies a chunk, since other threads may write into
     /// the buffer.
-    fn hash_copies(&self, hasher: &AnyStable, run: &mut Run<'_>) -> PyResult<()> {
+    fn hash_copies(&self, keys: &Keys, run: &mut Run<'_>) -> PyResult<()> {
+        let hasher = &keys.hasher;
         let py = self.view.py();
         let (items, item_bytes, swapped) = (self.items, self.item_bytes, self.swapped);
         let count = self.view.len()?;
@@ -113,8 +119,9 @@ impl<'py> Column<'py> {
             let slice = PySlice::new(py, start as isize, end as isize, 1);
             let bytes = self.view.get_item(slice)?.call_method0("tobytes")?;
             let bytes: PyBackedBytes = bytes.extract()?;
-            fork::detach(
+            fork::detach_unless(
                 py,
+                keys.waits,
                 || with_hasher!(hasher, hasher => hash_chunk(&bytes, items, item_bytes, swapped, hasher, run)),
             )?;
             py.check_signals()?;
@@ -126,12 +133,13 @@ impl<'py> Column<'py> {
     fn in_chunks(
         &self,
         count: usize,
+        waits: bool,
         mut work: impl FnMut(Range<usize>) -> PyResult<()> + Send,
     ) -> PyResult<()> {
         let py = self.view.py();
         let step = CHUNK_BYTES / self.item_bytes;
         for start in (0..count).step_by(step) {
-            fork::detach(py, || work(start..count.min(start + step)))?;
+            fork::detach_unless(py, waits, || work(start..count.min(start + step)))?;
             py.check_signals()?;
         }
         Ok(())

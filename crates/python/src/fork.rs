@@ -38,6 +38,16 @@ pub(crate) fn detach<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -
     })
 }
 
+/// As [`detach`]; but work that `waits` for a server is not within the gate. It would hold up forks
+/// for seconds, and with them all batches. A child connects anew, and needs none of its locks.
+pub(crate) fn detach_unless<R: Send>(
+    py: Python<'_>,
+    waits: bool,
+    work: impl FnOnce() -> R + Send,
+) -> R {
+    if waits { py.detach(work) } else { detach(py, work) }
+}
+
 /// Waits for the batches of all threads, and holds up new ones.
 #[pyfunction]
 fn before_fork(py: Python<'_>) {

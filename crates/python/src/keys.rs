@@ -12,6 +12,8 @@ use crate::unchecked;
 pub(crate) struct Keys {
     pub(crate) hasher: AnyStable,
     pub(crate) function: Option<Py<PyAny>>,
+    /// Whether the filter is in a server.
+    pub(crate) waits: bool,
 }
 
 impl Keys {

@@ -29,7 +29,7 @@ impl Plan {
     }
 }
 
-/// Return what each class takes, or None if it cannot have the rate. Allocate nothing.
+/// Return what each class of a fixed size takes, or None if it cannot have the rate.
 ///
 /// >>> import tamis
 /// >>> tamis.plan(1_000_000, 1e-6)["BloomFilter"]

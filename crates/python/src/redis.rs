@@ -6,15 +6,16 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
+use pyo3::types::PyString;
 use tamis::Figures;
-use tamis::hash::AnyStable;
+use tamis::hash::{AnyStable, ItemHasher};
 use tamis_redis::{Builder, Error, RedisBloomFilter as Remote};
 
 use crate::class::{Keyed, claims, queries};
 use crate::errors::of_redis;
 use crate::keys::{Count, hasher_of_seed};
 use crate::rotating::span_of;
-use crate::target::Target;
+use crate::target::{Target, UNKNOWN};
 
 /// A filter that is connected, and the process that connected it.
 struct Connected {
@@ -61,6 +62,10 @@ impl Server {
             _ => drop(connected),
         }
         let filter = py.detach(|| self.builder.open()).map_err(of_redis)?;
+        // Another filter of this name would be asked for items by the hashes of the first.
+        if filter.hasher().hash_probe() != self.hasher.hash_probe() {
+            return Err(of_redis(Error::Replaced));
+        }
         let anew = Connected { filter: Some(filter.clone()), process: process::id() };
         *self.connected.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner) = anew;
         Ok(filter)
@@ -92,10 +97,17 @@ impl Target for Server {
     }
 
     fn insert_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
-        let inserted: Result<Vec<bool>, _> =
-            self.call(|filter| Ok(filter.insert_hashes(hashes)))?.into_iter().collect();
-        results.extend(inserted.map_err(of_redis)?.into_iter().map(u8::from));
-        Ok(())
+        let mut first = Ok(());
+        for inserted in self.call(|filter| Ok(filter.insert_hashes(hashes)))? {
+            match inserted {
+                Ok(is_new) => results.push(is_new.into()),
+                Err(error) => {
+                    results.push(UNKNOWN);
+                    first = first.and(Err(error));
+                }
+            }
+        }
+        first.map_err(of_redis)
     }
 
     fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
@@ -106,6 +118,10 @@ impl Target for Server {
 
     fn figures(&self) -> PyResult<Figures> {
         self.call(Remote::figures)
+    }
+
+    fn waits(&self) -> bool {
+        true
     }
 
     fn size_in_bytes(&self) -> u64 {
@@ -120,10 +136,18 @@ impl Target for Server {
 /// exist; without one it must exist. It grows, unless `grows=False`. With a `window` it forgets
 /// items after that number of seconds.
 ///
+/// `rate` is 1e-4 if it is not given.
+///
 /// Of all clients that add a new item, exactly one gets True. Each call takes a round trip, without
-/// the interpreter lock, and raises `tamis.RedisError` after `deadline` seconds (30 by default);
-/// `update` and the other bulk methods send 4,096 items at a time. If the reply to an `add` is
-/// lost, nobody may get True for the item.
+/// the interpreter lock. It tries for `deadline` seconds (30 by default) to reach a server, and
+/// then raises `tamis.RedisError`; Ctrl-C takes effect only when the call ends. `update` and the
+/// other bulk methods send 4,096 items at a time.
+///
+/// An `add` without a reply within 5 seconds raises, too. Its item may be stored, and then nobody
+/// has got True for it: treat the item as new if it must not be missed. If a bulk method raises, a
+/// part of its items is stored.
+///
+/// A pickle has the URL, with its password.
 #[pyclass(frozen, module = "tamis")]
 pub(crate) struct RedisBloomFilter(Keyed<Server>);
 
@@ -165,7 +189,7 @@ impl RedisBloomFilter {
             creator = creator.false_positive_rate(rate);
         }
         if let Some(seconds) = window {
-            creator = creator.window(span_of(seconds)?);
+            creator = creator.window(span_of("window", seconds)?);
         }
         if !grows {
             creator = creator.fixed();
@@ -173,10 +197,17 @@ impl RedisBloomFilter {
         if let Some(shards) = shards {
             creator = creator.shards(shards);
         }
+        // With a random seed, a filter that exists has the seed of the client that made it.
+        let is_random = seed.is_some_and(|seed| seed.is_instance_of::<PyString>());
+        let opened = creator.clone();
         if seed.is_some() {
             creator = creator.hasher(hasher_of_seed(seed)?);
         }
-        let filter = py.detach(|| creator.open_or_create()).map_err(of_redis)?;
+        let filter = py.detach(|| match creator.open_or_create() {
+            Err(Error::Parameters { field: "seed", .. }) if is_random => opened.open(),
+            other => other,
+        });
+        let filter = filter.map_err(of_redis)?;
         Ok(Self(Keyed::new(Server::new(filter, opener, url, deadline), key)))
     }
 
@@ -266,7 +297,7 @@ fn builder(py: Python<'_>, url: &str, deadline: Option<f64>) -> PyResult<Builder
     let name: String = unquote.call1((name, "utf-8", "strict"))?.extract()?;
     let mut builder = Remote::<[u8]>::builder(address, &name);
     if let Some(seconds) = deadline {
-        builder = builder.deadline(span_of(seconds)?);
+        builder = builder.deadline(span_of("deadline", seconds)?);
     }
     Ok(builder)
 }

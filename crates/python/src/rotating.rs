@@ -1,17 +1,110 @@
 //! `RotatingBloomFilter`: the items of a window.
 
-use std::time::Duration;
+use std::path::Path;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tamis::RotatingBloomFilter as Rotating;
 use tamis::bloom::RotatingBuilder;
+use tamis::formats::{LoadError, SaveError};
 use tamis::hash::AnyStable;
+use tamis::{Figures, RotatingBloomFilter as Rotating};
 
 use crate::class::{Keyed, claims, queries, saves};
 use crate::errors::of_build;
 use crate::keys::{Count, hasher_of_seed};
 use crate::single::{ADD, one_by_one};
+use crate::target::{Loaded, Stored, Target};
+
+/// The start of the clock of all filters.
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// A filter that reads the clock at each call, if its window is one of time.
+pub(crate) struct Timed {
+    filter: Rotating<[u8], AnyStable>,
+    has_span: bool,
+}
+
+impl Timed {
+    fn new(filter: Rotating<[u8], AnyStable>) -> Self {
+        let has_span = filter.window().span.is_some();
+        // The clock of a saved filter was that of another process.
+        filter.forget_time();
+        let timed = Self { filter, has_span };
+        timed.now();
+        timed
+    }
+
+    /// Returns the filter, after what is due now was forgotten.
+    #[inline]
+    fn now(&self) -> &Rotating<[u8], AnyStable> {
+        if self.has_span {
+            self.filter.advance(START.elapsed());
+        }
+        &self.filter
+    }
+}
+
+impl Target for Timed {
+    fn hasher(&self) -> &AnyStable {
+        self.filter.hasher()
+    }
+
+    #[inline]
+    fn insert(&self, hash: u64) -> PyResult<bool> {
+        Target::insert(self.now(), hash)
+    }
+
+    #[inline]
+    fn contains(&self, hash: u64) -> PyResult<bool> {
+        Target::contains(self.now(), hash)
+    }
+
+    fn insert_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
+        self.now().insert_all(hashes, results)
+    }
+
+    fn insert_counted(&self, hashes: &[u64]) -> PyResult<usize> {
+        self.now().insert_counted(hashes)
+    }
+
+    fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
+        self.now().contains_all(hashes, results)
+    }
+
+    fn figures(&self) -> PyResult<Figures> {
+        Target::figures(self.now())
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        Target::size_in_bytes(&self.filter)
+    }
+}
+
+impl Stored for Timed {
+    fn capacity(&self) -> usize {
+        self.filter.capacity()
+    }
+
+    fn save(&self, path: &Path) -> Result<(), SaveError> {
+        Stored::save(self.now(), path)
+    }
+
+    fn write(&self) -> Result<Vec<u8>, SaveError> {
+        self.now().write()
+    }
+}
+
+impl Loaded for Timed {
+    fn load(path: &Path) -> Result<Self, LoadError> {
+        <Rotating<[u8], AnyStable> as Loaded>::load(path).map(Self::new)
+    }
+
+    fn read(bytes: &[u8]) -> Result<Self, LoadError> {
+        <Rotating<[u8], AnyStable> as Loaded>::read(bytes).map(Self::new)
+    }
+}
 
 /// The items of a window: the last `capacity` distinct items, or those of the last `span` seconds.
 ///
@@ -19,16 +112,17 @@ use crate::single::{ADD, one_by_one};
 /// sixth of the window later. A repeat does not make it stay longer: see `add_or_refresh`. With a
 /// span, `capacity` is the number of distinct items of a span, and they must come evenly: if all of
 /// them come in a burst, more absent items are found than `rate` says. For bursts, give six times
-/// the largest number of items of a sixth of the span.
+/// the largest number of items of a sixth of the span. The time does not pass for a filter that is
+/// saved or pickled: it goes on when the filter is loaded.
 ///
 /// >>> import tamis
 /// >>> recent = tamis.RotatingBloomFilter(1000, span=3600.0)
 /// >>> recent.add("event 1"), recent.add("event 1")
 /// (True, False)
 #[pyclass(frozen, module = "tamis")]
-pub(crate) struct RotatingBloomFilter(pub(crate) Keyed<Box<Rotating<[u8], AnyStable>>>);
+pub(crate) struct RotatingBloomFilter(pub(crate) Keyed<Box<Timed>>);
 
-one_by_one!(RotatingBloomFilter, Box<Rotating<[u8], AnyStable>>, ADD);
+one_by_one!(RotatingBloomFilter, Box<Timed>, ADD);
 queries!(RotatingBloomFilter);
 claims!(RotatingBloomFilter);
 saves!(RotatingBloomFilter);
@@ -50,26 +144,27 @@ impl RotatingBloomFilter {
         let builder = RotatingBuilder::<[u8], _>::new(hasher_of_seed(seed)?);
         let mut builder = builder.capacity(capacity.0).false_positive_rate(rate);
         if let Some(seconds) = span {
-            builder = builder.span(span_of(seconds)?);
+            builder = builder.span(span_of("span", seconds)?);
         }
-        Ok(Self(Keyed::new(Box::new(builder.build().map_err(of_build)?), key)))
+        Ok(Self(Keyed::new(Box::new(Timed::new(builder.build().map_err(of_build)?)), key)))
     }
 
     /// The number of distinct items of a window.
     #[getter]
     fn capacity(&self) -> usize {
-        self.0.filter.capacity()
+        Stored::capacity(&self.0.filter)
     }
 
     /// Add an item, or make it stay for the whole window from now on. Return True if it is new.
     #[pyo3(signature = (item, /))]
     fn add_or_refresh(&self, item: &Bound<'_, PyAny>) -> PyResult<bool> {
-        Ok(self.0.filter.by_hash().insert_or_refresh(self.0.keys.hash(item)?))
+        let hash = self.0.keys.hash(item)?;
+        Ok(self.0.filter.now().by_hash().insert_or_refresh(hash))
     }
 
     /// Remove all items.
     fn clear(&self, py: Python<'_>) {
-        crate::fork::detach(py, || self.0.filter.clear());
+        crate::fork::detach(py, || self.0.filter.filter.clear());
     }
 
     fn __repr__(&self) -> String {
@@ -77,10 +172,12 @@ impl RotatingBloomFilter {
     }
 }
 
-/// Returns a span in seconds.
-pub(crate) fn span_of(seconds: f64) -> PyResult<Duration> {
+/// Returns a span in seconds, which is the argument `name`.
+pub(crate) fn span_of(name: &str, seconds: f64) -> PyResult<Duration> {
     match Duration::try_from_secs_f64(seconds) {
         Ok(span) if !span.is_zero() => Ok(span),
-        _ => Err(PyValueError::new_err("span must be a number of seconds above 0")),
+        _ => Err(PyValueError::new_err(format!(
+            "{name} must be a number of seconds above 0 and below 2**64, not {seconds}"
+        ))),
     }
 }

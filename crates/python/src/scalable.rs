@@ -14,9 +14,9 @@ type OnceScalable = OnceScalableBloomFilter<[u8], AnyStable>;
 
 /// A set of items that takes a few bits per item, and grows while threads use it.
 ///
-/// `capacity` is a hint. The false-positive rate stays below `rate` however many items are added;
-/// it takes 1.0 to 1.7 times the bits of a `BloomFilter`, and more just after it has grown. With
-/// `max_capacity`, the whole rate is spent on that number of items.
+/// `capacity` is a hint. The false-positive rate stays below `rate` for up to `max_capacity` items,
+/// or about `rate * 2**63` items. More are accepted without an error, and raise the rate up to 1.
+/// It takes 1.0 to 1.7 times the bits of a `BloomFilter`, and more just after it has grown.
 ///
 /// >>> import tamis
 /// >>> seen = tamis.ScalableBloomFilter(1000, 1e-6)

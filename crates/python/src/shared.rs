@@ -10,10 +10,10 @@ use pyo3::types::PyString;
 use tamis::Figures;
 use tamis::bloom::Builder;
 use tamis::formats::{Live, Options, Parts, SaveError};
-use tamis::hash::{AnyStable, ItemHasher};
+use tamis::hash::{AnyStable, ItemHasher, StableHasher};
 
 use crate::bloom::Once;
-use crate::class::{Keyed, claims, queries};
+use crate::class::{Keyed, claims, queries, require_not_live};
 use crate::errors::{of_build, of_load, of_save};
 use crate::keys::{Count, hasher_of_seed};
 use crate::single::{ADD, one_by_one};
@@ -94,7 +94,9 @@ type Arguments<'a> = (&'a Path, Option<Py<PyAny>>);
 /// can be passed to `multiprocessing`, however it starts its processes.
 ///
 /// The first process creates the file; others open it, with the same arguments or with the path
-/// alone. Nobody may make the file shorter: that kills the processes that use it.
+/// alone. Nobody may make the file shorter: that kills the processes that use it. Nobody may delete
+/// or replace it, either: those processes go on with the old file, and later ones get another
+/// filter, so an item is new in both.
 ///
 /// All bits of an item are in one word, so that a killed process leaves no lock. This takes more
 /// `bits` than a `BloomFilter` below 1 %, and rates below 1e-5 are refused.
@@ -154,9 +156,15 @@ impl SharedBloomFilter {
                  none",
             ));
         }
-        // With a random seed, the file has the seed of the process that made it.
+        // With a random seed, the file has the seed of the process that made it, also a random one.
         let is_random = seed.is_some_and(|seed| seed.is_instance_of::<PyString>());
-        if !is_random && filter.filter.hasher().hash_probe() != parts.hasher.hash_probe() {
+        let found = filter.filter.hasher();
+        let is_same = if is_random {
+            found.algorithm() == parts.hasher.algorithm()
+        } else {
+            found.hash_probe() == parts.hasher.hash_probe()
+        };
+        if !is_same {
             return Err(PyValueError::new_err(
                 "the file has a filter of another seed: open it with its `seed=`",
             ));
@@ -192,6 +200,7 @@ impl SharedBloomFilter {
     /// Save the filter in another file, which `BloomFilter.load` reads.
     #[pyo3(signature = (path, /))]
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        require_not_live(&path)?;
         fork::detach(py, || Stored::save(&*self.0.filter.filter, &path)).map_err(of_save)
     }
 

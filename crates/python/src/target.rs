@@ -13,6 +13,9 @@ use tamis::{
 
 use crate::errors::Full;
 
+/// What `insert_all` appends for an item that has no verdict.
+pub(crate) const UNKNOWN: u8 = 2;
+
 /// A filter of hashes. Any number of threads may use it, with or without the interpreter lock.
 pub(crate) trait Target: Send + Sync {
     fn hasher(&self) -> &AnyStable;
@@ -21,8 +24,8 @@ pub(crate) trait Target: Send + Sync {
 
     fn contains(&self, hash: u64) -> PyResult<bool>;
 
-    /// Inserts many items, and appends a 0 or 1 for each of them. Of one that a full filter
-    /// rejects, it is 0.
+    /// Inserts many items, and appends a 0 or 1 for each of them; with an error, [`UNKNOWN`] for
+    /// those that it concerns.
     fn insert_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()>;
 
     /// Inserts many items, and returns how many were new.
@@ -36,6 +39,11 @@ pub(crate) trait Target: Send + Sync {
     fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()>;
 
     fn figures(&self) -> PyResult<Figures>;
+
+    /// Whether a call waits for a server.
+    fn waits(&self) -> bool {
+        false
+    }
 
     /// The bytes that the filter takes in this process.
     fn size_in_bytes(&self) -> u64;
@@ -87,8 +95,12 @@ macro_rules! in_memory {
                 let results = appended(results, hashes.len());
                 self.try_insert_hashes(hashes.iter().copied(), |number, inserted| match inserted {
                     Ok(is_new) => results[number] = is_new.into(),
-                    Err(error) if first.is_ok() => first = Err(Full::new_err(error.to_string())),
-                    Err(_) => {}
+                    Err(error) => {
+                        results[number] = UNKNOWN;
+                        if first.is_ok() {
+                            first = Err(Full::new_err(error.to_string()));
+                        }
+                    }
                 });
                 first
             }

@@ -113,10 +113,32 @@ def test_fixed_size_binary_keeps_its_nulls() -> None:
     assert_same(items, [b"a\0", b"\0\0"])
 
 
+def dictionary(rows: list[int], values: list[object]) -> pyarrow.DictionaryArray:
+    return pyarrow.DictionaryArray.from_arrays(pyarrow.array(rows, pyarrow.int32()), values)
+
+
+@pytest.mark.parametrize("values", [[None, "a", "b"], [None, 5, 6], [None, b"a", b"b"]])
+def test_a_dictionary_may_have_a_null_that_no_row_has(values: list[object]) -> None:
+    seen = tamis.BloomFilter(100, 1e-9)
+    assert seen.update(dictionary([1, 1, 2, 1], values)) == 2
+    assert all(value in seen for value in values[1:]) and seen.approx_len() == 2
+    assert seen.contains_many(dictionary([2, 1], values)).tolist() == [True, True]
+
+
+def test_objects_of_polars_are_no_addresses() -> None:
+    seen = tamis.BloomFilter(100, 1e-9)
+    assert seen.update(polars.Series(["a", 7], dtype=polars.Object)) == 2
+    assert "a" in seen and 7 in seen
+
+
 @pytest.mark.parametrize(
     "items",
     [
         pyarrow.array(["a", None]),
+        dictionary([0, 1], [None, "a"]),
+        pyarrow.StructArray.from_arrays(
+            [pyarrow.array(["a", "b"])], names=["x"], mask=pyarrow.array([True, False])
+        ),
         pyarrow.nulls(3),
         pyarrow.array([None, "a"]).dictionary_encode(),
         polars.Series([1, None]),
@@ -138,6 +160,7 @@ def test_nulls_tables_and_dimensions_are_value_errors(items: object) -> None:
         numpy.array([1.5]),
         numpy.array(["2020-01-01"], "M8[D]"),
         numpy.array([None, "a"]),
+        numpy.ma.array([1, 2, 3], mask=[True, False, False]),
         pyarrow.array([1.5]),
         pyarrow.array([[1], [2]]),
         7,

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -129,6 +130,38 @@ def test_rotating_filters_forget() -> None:
     for span in (0.0, -1.0, float("nan"), 1e300):
         with pytest.raises(ValueError, match="span"):
             tamis.RotatingBloomFilter(100, span)
+
+
+def test_a_span_passes_without_calls(tmp_path: Path) -> None:
+    def make() -> tamis.RotatingBloomFilter:
+        recent = tamis.RotatingBloomFilter(1000, 0.2, 1e-9)
+        assert recent.add("a")
+        return recent
+
+    asked, added, updated, many, refreshed, idle = (make() for _ in range(6))
+    kept = tamis.RotatingBloomFilter(1000, 3600.0, 1e-9)
+    kept.add("a")
+    saved = pickle.loads(pickle.dumps(kept))
+    # Each method forgets by itself. Nothing is forgotten before the span, and time alone is enough.
+    deadline = time.monotonic() + 60
+    while "a" in asked:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    while not added.add("a"):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    while updated.update(["a"]) == 0:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    while not many.add_many(["a"])[0]:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    while refreshed.contains_many(["a"])[0]:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert refreshed.add_or_refresh("a")
+    assert idle.approx_len() == 0
+    assert "a" in kept and "a" in saved
 
 
 def test_scalable_filters_grow_and_end_at_their_capacity() -> None:

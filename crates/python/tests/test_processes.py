@@ -163,6 +163,11 @@ def test_a_shared_filter_is_opened_by_its_path_or_by_the_same_arguments(tmp_path
     seen.add("a")
     assert "a" in tamis.SharedBloomFilter(path)
     assert "a" in tamis.SharedBloomFilter(path, 1000, 0.001)
+    # A copy in its own place would part the processes that have it open from later ones.
+    for copy in (seen, tamis.BloomFilter(1000)):
+        with pytest.raises(ValueError, match="live"):
+            copy.save(path)
+    assert seen.add("b") and "b" in tamis.SharedBloomFilter(path)
     assert "a" in pickle.loads(pickle.dumps(seen))
     for arguments in ((path, 2000, 0.001), (path, 1000, 0.01)):
         with pytest.raises(ValueError, match="another size"):
@@ -172,6 +177,8 @@ def test_a_shared_filter_is_opened_by_its_path_or_by_the_same_arguments(tmp_path
     secret = tmp_path / "secret"
     tamis.SharedBloomFilter(secret, 1000, 0.001, seed="random").add("a")
     assert "a" in tamis.SharedBloomFilter(secret, 1000, 0.001, seed="random")
+    with pytest.raises(ValueError, match="seed="):
+        tamis.SharedBloomFilter(path, 1000, 0.001, seed="random")
     with pytest.raises(ValueError, match="1e-5"):
         tamis.SharedBloomFilter(tmp_path / "low", 1000, 1e-6)
     with pytest.raises(ValueError, match="capacity"):

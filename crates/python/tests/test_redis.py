@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import pickle
+import subprocess
 import time
 
 import numpy
@@ -61,6 +62,64 @@ def test_processes_share_it_and_forks_connect_anew(redis_url: str) -> None:
             start = 0 if method == "spawn" else 5000
             new = pool.starmap(add_all, [(seen, start + 5000)] * 2)
             assert sum(new) == (4999 if method == "spawn" else 5000)
+
+
+def test_a_child_does_not_ask_another_filter_by_old_hashes(redis_url: str) -> None:
+    url = redis_url + "#other"
+    seen = tamis.RedisBloomFilter(url, 1000, 1e-9)
+    tamis.RedisBloomFilter.destroy(url)
+    other = tamis.RedisBloomFilter(url, 1000, 1e-9)
+    assert other.add("a")
+    child = os.fork()
+    if child == 0:
+        try:
+            seen.add("a")
+        except tamis.RedisError:
+            os._exit(0)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_clients_with_random_seeds_share_a_filter(redis_url: str) -> None:
+    first, second = (
+        tamis.RedisBloomFilter(redis_url + "#seeds", 1000, 1e-9, seed="random") for _ in range(2)
+    )
+    assert first.add("a") and "a" in second
+    assert tamis.RedisBloomFilter(redis_url + "#number", 1000, 1e-9, seed=5).add("a")
+    with pytest.raises(ValueError, match="hash"):
+        tamis.RedisBloomFilter(redis_url + "#number", 1000, 1e-9, seed="random")
+    with pytest.raises(ValueError, match="hash"):
+        tamis.RedisBloomFilter(redis_url + "#seeds", 1000, 1e-9, seed=5)
+
+
+def test_an_error_has_the_verdicts_of_the_other_items(redis_url: str) -> None:
+    seen = tamis.RedisBloomFilter(redis_url + "#part", 10_000, 1e-9, shards=4)
+    items = [f"item {number}" for number in range(200)]
+    # The bits of one shard become a key of another type.
+    script = """
+        for _, key in ipairs(redis.call('KEYS', '{part*')) do
+            if redis.call('TYPE', key).ok == 'string' then
+                redis.call('DEL', key)
+                redis.call('HSET', key, 'a', 'b')
+                return key
+            end
+        end
+    """
+    port = redis_url.rsplit(":", 1)[1].strip("/")
+    subprocess.run(["redis-cli", "-p", port, "EVAL", script, "0"], check=True, timeout=60)
+    with pytest.raises(tamis.RedisError) as error:
+        seen.add_many(items)
+    results = error.value.results
+    assert len(results) == len(items) and {True, None} == set(results)
+    # The items with a verdict are stored, and nobody gets another True for one of them.
+    again = [item for item, result in zip(items, results, strict=True) if result]
+    assert seen.add_many(again).tolist() == [False] * len(again)
+
+
+def test_errors_name_the_argument(redis_url: str) -> None:
+    for name in ("deadline", "window"):
+        with pytest.raises(ValueError, match=name):
+            tamis.RedisBloomFilter(redis_url + "#names", 10, **{name: 0.0})
 
 
 def test_a_window_forgets(redis_url: str) -> None:

@@ -434,7 +434,7 @@ def open(
     """Open any saved filter: the class of the result follows from the file."""
 
 def plan(capacity: int, rate: float = 0.01) -> dict[str, Plan | None]:
-    """Return what each class takes, or None if it cannot have the rate. Allocate nothing."""
+    """Return what each class of a fixed size takes, or None if it cannot have the rate."""
 
 def read_foreign(
     source: bytes | _Path, format: str, /, *, column: str | None = None, key: _Key | None = None

@@ -152,8 +152,10 @@ class DupeFilter(RFPDupeFilter):
       not answer for 5 seconds, the crawl goes on unfiltered: an error is logged, the server is
       asked again after 30 seconds, and `dupefilter/errors` counts the requests that were let
       through. Pages are then fetched again and again, so a crawl ends only if the server comes
-      back, or by settings as `CLOSESPIDER_PAGECOUNT`. A server that has come back without the
-      filter gets a new one.
+      back, or by a setting such as `CLOSESPIDER_PAGECOUNT`. A server that has come back
+      without the filter gets a new one. At the start of a crawl the server must answer, or `open`
+      raises. A server that has lost a part of the filter (by eviction) counts as away until the
+      filter is deleted: set `maxmemory-policy noeviction`.
     * `TAMIS_SAVE_INTERVAL` (30): seconds from one save to the next, if there is a `JOBDIR`.
     * `DUPEFILTER_DEBUG`: log each duplicate, as in Scrapy's own filter.
 
