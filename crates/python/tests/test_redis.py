@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import pickle
 import subprocess
+import threading
 import time
 
 import numpy
@@ -14,6 +15,11 @@ import tamis
 
 def add_all(seen: tamis.RedisBloomFilter, count: int) -> int:
     return seen.update(range(count))
+
+
+def command(redis_url: str, *words: str) -> None:
+    port = redis_url.rsplit(":", 1)[1].strip("/")
+    subprocess.run(["redis-cli", "-p", port, *words], check=True, timeout=60)
 
 
 def test_a_filter_in_redis(redis_url: str) -> None:
@@ -80,6 +86,26 @@ def test_a_child_does_not_ask_another_filter_by_old_hashes(redis_url: str) -> No
     assert os.waitpid(child, 0)[1] == 0
 
 
+def test_a_call_that_waits_for_the_server_holds_up_no_fork(redis_url: str) -> None:
+    seen = tamis.RedisBloomFilter(redis_url + "#pause", 10_000, 1e-9)
+    command(redis_url, "CLIENT", "PAUSE", "60000", "WRITE")
+    try:
+        thread = threading.Thread(target=seen.update, args=(numpy.arange(5000),))
+        thread.start()
+        time.sleep(0.2)
+        child = os.fork()
+        if child == 0:
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        # A batch of another filter is not held up either, and the call still waits.
+        assert tamis.BloomFilter(100, 1e-9).update(numpy.arange(10)) == 10
+        assert thread.is_alive()
+    finally:
+        command(redis_url, "CLIENT", "UNPAUSE")
+    thread.join()
+    assert all(seen.contains_many(range(5000)))
+
+
 def test_clients_with_random_seeds_share_a_filter(redis_url: str) -> None:
     first, second = (
         tamis.RedisBloomFilter(redis_url + "#seeds", 1000, 1e-9, seed="random") for _ in range(2)
@@ -105,8 +131,7 @@ def test_an_error_has_the_verdicts_of_the_other_items(redis_url: str) -> None:
             end
         end
     """
-    port = redis_url.rsplit(":", 1)[1].strip("/")
-    subprocess.run(["redis-cli", "-p", port, "EVAL", script, "0"], check=True, timeout=60)
+    command(redis_url, "EVAL", script, "0")
     with pytest.raises(tamis.RedisError) as error:
         seen.add_many(items)
     results = error.value.results
