@@ -8,7 +8,7 @@ use clap::builder::PossibleValue;
 use tamis::formats::{self, Info};
 use tamis::{BuildError, CountingBloomFilter, OnceScalableBloomFilter, RotatingBloomFilter};
 
-use crate::geometry::{GENERATIONS, Geometry, rate_of_generations};
+use crate::geometry::{GENERATIONS, Geometry};
 use crate::kind::Kind;
 
 /// The rate of a filter that is created in a file or in Redis, without --rate.
@@ -82,8 +82,7 @@ impl FileKind {
                     .capacity(capacity)
                     .generations(GENERATIONS)
                     .false_positive_rate(rate)
-                    .geometry()
-                    .map_err(|error| of_whole(error, rate, rate_of_window))?,
+                    .geometry()?,
             ),
             Self::Scalable => Geometry::Bloom(
                 OnceScalableBloomFilter::<[u8]>::builder()
@@ -154,21 +153,6 @@ impl FileKind {
             _ => None,
         }
     }
-}
-
-/// The error for a filter of several arrays, given the error for one of them.
-fn of_whole(error: BuildError, rate: f64, whole: impl Fn(f64) -> f64) -> BuildError {
-    match error {
-        BuildError::RateTooLow { lowest, .. } => {
-            BuildError::RateTooLow { rate, lowest: whole(lowest) }
-        }
-        error => error,
-    }
-}
-
-/// The rate of a window whose generations have the rate `each`.
-fn rate_of_window(each: f64) -> f64 {
-    rate_of_generations(each, GENERATIONS.into())
 }
 
 impl From<Kind> for FileKind {

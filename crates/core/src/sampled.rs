@@ -100,7 +100,6 @@ impl Sampled {
     }
 }
 
-/// Prints `0.0102 ± 0.0001` with a precision of 4, and `1.020e-6 ± 4.0e-8` without a precision.
 impl Add for Sampled {
     type Output = Self;
 
@@ -113,6 +112,7 @@ impl Add for Sampled {
     }
 }
 
+/// Prints `0.0102 ± 0.0001` with a precision of 4, and `1.020e-6 ± 4.0e-8` without a precision.
 impl fmt::Display for Sampled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { value, standard_error } = self;

@@ -79,11 +79,12 @@ impl<F: Target> Keyed<F> {
 impl<F: Stored> Keyed<F> {
     pub(crate) fn save(&self, py: Python<'_>, path: &Path) -> PyResult<()> {
         require_not_live(path)?;
-        fork::detach(py, || self.filter.save(path)).map_err(of_save)
+        fork::detach(py, || self.filter.save(path)).map_err(|error| of_save(error, Some(path)))
     }
 
     pub(crate) fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = fork::detach(py, || self.filter.write()).map_err(of_save)?;
+        let bytes =
+            fork::detach(py, || self.filter.write()).map_err(|error| of_save(error, None))?;
         Ok(PyBytes::new(py, &bytes))
     }
 }
@@ -101,7 +102,8 @@ pub(crate) fn require_not_live(path: &Path) -> PyResult<()> {
 
 impl<F: Loaded> Keyed<F> {
     pub(crate) fn load(py: Python<'_>, path: &Path, function: Option<Py<PyAny>>) -> PyResult<Self> {
-        let filter = fork::detach(py, || F::load(path)).map_err(of_load)?;
+        let filter =
+            fork::detach(py, || F::load(path)).map_err(|error| of_load(error, Some(path)))?;
         Ok(Self::new(filter, function))
     }
 
@@ -110,7 +112,7 @@ impl<F: Loaded> Keyed<F> {
         bytes: &[u8],
         function: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let filter = fork::detach(py, || F::read(bytes)).map_err(of_load)?;
+        let filter = fork::detach(py, || F::read(bytes)).map_err(|error| of_load(error, None))?;
         Ok(Self::new(filter, function))
     }
 }

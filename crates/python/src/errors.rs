@@ -1,6 +1,9 @@
 //! The exceptions, and which error of the library becomes which of them.
 
-use pyo3::exceptions::{PyException, PyMemoryError, PyValueError};
+use std::io;
+use std::path::Path;
+
+use pyo3::exceptions::{PyException, PyMemoryError, PyOSError, PyValueError};
 use pyo3::{PyErr, create_exception};
 use tamis::formats::foreign::Error as ForeignError;
 use tamis::formats::{LoadError, SaveError};
@@ -24,18 +27,32 @@ pub(crate) fn of_build(error: BuildError) -> PyErr {
     }
 }
 
-pub(crate) fn of_load(error: LoadError) -> PyErr {
+/// Returns the error of the system as Python's own functions raise it: with its number, from which
+/// the class follows, and with the name of the file.
+pub(crate) fn of_system(error: io::Error, path: Option<&Path>) -> PyErr {
+    let Some(number) = error.raw_os_error() else { return error.into() };
+    let text = error.to_string();
+    let text = text.strip_suffix(&format!(" (os error {number})")).unwrap_or(&text).to_owned();
+    match path {
+        Some(path) => PyOSError::new_err((number, text, path.as_os_str().to_owned())),
+        None => PyOSError::new_err((number, text)),
+    }
+}
+
+/// Returns the error of a load, from this file if it is one.
+pub(crate) fn of_load(error: LoadError, path: Option<&Path>) -> PyErr {
     match error {
-        LoadError::Io(error) => error.into(),
+        LoadError::Io(error) => of_system(error, path),
         LoadError::Alloc { .. } => PyMemoryError::new_err(error.to_string()),
         _ => FormatError::new_err(error.to_string()),
     }
 }
 
-pub(crate) fn of_save(error: SaveError) -> PyErr {
+/// Returns the error of a save, into this file if it is one.
+pub(crate) fn of_save(error: SaveError, path: Option<&Path>) -> PyErr {
     match error {
-        SaveError::Io(error) => error.into(),
-        SaveError::Existing(error) => of_load(error),
+        SaveError::Io(error) => of_system(error, path),
+        SaveError::Existing(error) => of_load(error, path),
         SaveError::Alloc { .. } => PyMemoryError::new_err(error.to_string()),
         _ => PyValueError::new_err(error.to_string()),
     }

@@ -168,7 +168,8 @@ pub(crate) fn open(
     path: PathBuf,
     key: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let info = fork::detach(py, || Info::open(&path)).map_err(of_load)?;
+    let info =
+        fork::detach(py, || Info::open(&path)).map_err(|error| of_load(error, Some(&path)))?;
     Ok(match info.kind() {
         Kind::OnceBloom if info.is_live() => {
             Bound::new(py, SharedBloomFilter::open(&path, key)?)?.into_any()
@@ -182,7 +183,8 @@ pub(crate) fn open(
             Bound::new(py, ScalableBloomFilter(Keyed::load(py, &path, key)?))?.into_any()
         }
         Kind::Foreign => {
-            let filter = Options::new().load_foreign(&path).map_err(of_load)?;
+            let filter =
+                Options::new().load_foreign(&path).map_err(|error| of_load(error, Some(&path)))?;
             Bound::new(py, ForeignFilter::new(filter, key))?.into_any()
         }
         _ => Bound::new(py, SavedFilter(Keyed::load(py, &path, key)?))?.into_any(),

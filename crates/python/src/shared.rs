@@ -14,7 +14,7 @@ use tamis::hash::{AnyStable, ItemHasher, StableHasher};
 
 use crate::bloom::Once;
 use crate::class::{Keyed, claims, queries, require_not_live};
-use crate::errors::{of_build, of_load, of_save};
+use crate::errors::{of_build, of_load, of_save, of_system};
 use crate::keys::{Count, hasher_of_seed};
 use crate::single::{ADD, one_by_one};
 use crate::target::{Stored, Target};
@@ -31,8 +31,10 @@ pub(crate) struct Mapped {
 
 impl Mapped {
     fn open(path: PathBuf) -> PyResult<Self> {
-        let file = OpenOptions::new().read(true).write(true).open(&path)?;
-        let filter = Live::open(unchecked::map_file(file)).map_err(of_load)?;
+        let file = OpenOptions::new().read(true).write(true).open(&path);
+        let file = file.map_err(|error| of_system(error, Some(&path)))?;
+        let filter =
+            Live::open(unchecked::map_file(file)).map_err(|error| of_load(error, Some(&path)))?;
         Ok(Self { filter, path })
     }
 
@@ -41,7 +43,7 @@ impl Mapped {
         if !path.exists() {
             match Live::<Once>::create_file(&path, parts, &Options::new()) {
                 Err(SaveError::Io(error)) if error.kind() == ErrorKind::AlreadyExists => {}
-                created => _ = created.map_err(of_save)?,
+                created => _ = created.map_err(|error| of_save(error, Some(&path)))?,
             }
         }
         Self::open(path)
@@ -201,7 +203,8 @@ impl SharedBloomFilter {
     #[pyo3(signature = (path, /))]
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         require_not_live(&path)?;
-        fork::detach(py, || Stored::save(&*self.0.filter.filter, &path)).map_err(of_save)
+        fork::detach(py, || Stored::save(&*self.0.filter.filter, &path))
+            .map_err(|error| of_save(error, Some(&path)))
     }
 
     /// Wait until all changes are on the disk. Only a crash of the system needs it.

@@ -1,5 +1,6 @@
 """Bytes and files that are no filters: only the stated errors."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -70,12 +71,15 @@ def test_files_that_are_none(tmp_path: Path) -> None:
             with pytest.raises(tamis.FormatError):
                 load(tmp_path / name)
     for load in (tamis.open, tamis.BloomFilter.load, tamis.SharedBloomFilter):
-        with pytest.raises(FileNotFoundError):
+        with pytest.raises(FileNotFoundError) as missing:
             load(tmp_path / "missing")
+        assert missing.value.errno == errno.ENOENT
+        assert missing.value.filename == str(tmp_path / "missing")
         with pytest.raises((OSError, ValueError)):
             load(tmp_path)
-    with pytest.raises(OSError):
+    with pytest.raises(FileNotFoundError) as missing:
         tamis.BloomFilter(10).save(tmp_path / "missing" / "seen")
+    assert missing.value.errno == errno.ENOENT
     with pytest.raises((OSError, ValueError)):
         tamis.BloomFilter(10).save(tmp_path)
     for wrong in (b"", bytearray(b"x"), memoryview(b"x"), "text", None):

@@ -23,7 +23,7 @@ pub(crate) use self::query::{live_keys, query};
 #[cfg(test)]
 pub(crate) use self::round::{Insert, Query, Reply};
 use crate::error::Error;
-use crate::wire::sizes::Sizes;
+use crate::wire::sizes::{Sizes, of_filter};
 
 /// The epochs that are remembered at the same time.
 ///
@@ -102,7 +102,11 @@ impl Window {
             return Err(BuildError::Rate { rate }.into());
         }
         let capacity = self.capacity.div_ceil(u64::from(EPOCHS) - 1);
-        Sizes::new(capacity, rate / f64::from(EPOCHS), grows, shards)
+        let each = rate / f64::from(EPOCHS);
+        Sizes::new(capacity, each, grows, shards).map_err(|error| match error {
+            Error::Build(error) => of_filter(error, rate, each).into(),
+            error => error,
+        })
     }
 
     /// Returns the rate of a filter whose epochs have this rate. The division by a power of two

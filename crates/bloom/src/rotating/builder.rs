@@ -9,7 +9,9 @@ use tamis_hash::DefaultHashBuilder;
 
 use super::RotatingBloomFilter;
 use super::array::Rotating;
-use super::plan::{MAX_GENERATIONS, MIN_GENERATIONS, Plan, rate_per_generation};
+use super::plan::{
+    MAX_GENERATIONS, MIN_GENERATIONS, Plan, rate_of_generations, rate_per_generation,
+};
 use crate::builder::DEFAULT_RATE;
 use crate::geometry::{Geometry, Kind};
 
@@ -223,9 +225,18 @@ impl<T: ?Sized, S> RotatingBuilder<T, S> {
         if !(rate > 0.0 && rate < 1.0) {
             return Err(BuildError::Rate { rate });
         }
-        let rate = rate_per_generation(rate, generations);
+        let each = rate_per_generation(rate, generations);
         let kind = Kind::Line { once: false };
-        Ok((plan, Geometry::for_items(kind, plan.sized_for(), rate, words)?))
+        let geometry = Geometry::for_items(kind, plan.sized_for(), each, words).map_err(
+            |error| match error {
+                BuildError::RateTooLow { lowest, .. } => BuildError::RateTooLow {
+                    rate,
+                    lowest: rate_of_generations(lowest, generations),
+                },
+                error => error,
+            },
+        )?;
+        Ok((plan, geometry))
     }
 
     /// Builds an empty filter.

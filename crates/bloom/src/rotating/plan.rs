@@ -154,6 +154,12 @@ pub(crate) fn rate_per_generation(rate: f64, generations: u32) -> f64 {
     -libm::expm1(libm::log1p(-rate) / f64::from(generations))
 }
 
+/// Returns the rate of that many full generations together, each of this rate. One of 1 or more,
+/// which says that no rate is possible, stays as it is.
+pub(crate) fn rate_of_generations(each: f64, generations: u32) -> f64 {
+    if each < 1.0 { -libm::expm1(libm::log1p(-each) * f64::from(generations)) } else { each }
+}
+
 /// Returns a time or span in nanoseconds; one of more than 584 years counts as the largest.
 pub(crate) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).min(u64::MAX - 1)
@@ -164,6 +170,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// The error has rates of the filter, not those of a generation.
+    #[test]
+    fn the_lowest_rate_is_one_that_can_be_built() {
+        let build = |rate| {
+            let builder = crate::RotatingBloomFilter::<u64>::builder().capacity(6_000_000);
+            builder.false_positive_rate(rate).geometry()
+        };
+        let Err(crate::BuildError::RateTooLow { rate, lowest }) = build(1.11e-13) else {
+            panic!("the rate is too low");
+        };
+        assert_eq!(rate, 1.11e-13);
+        assert!(build(1.0001 * lowest).is_ok() && build(0.9999 * lowest).is_err());
+    }
 
     proptest! {
         /// The slots follow each other in a circle, and the spare is the only one that is not live.

@@ -196,6 +196,18 @@ impl Slice {
     }
 }
 
+/// Returns the error of a part of a filter in terms of the whole: rates of parts are shares of its
+/// rate. A lowest rate of 1 or more says that no rate is possible.
+pub(crate) fn of_filter(error: BuildError, rate: f64, part: f64) -> BuildError {
+    match error {
+        BuildError::RateTooLow { lowest, .. } => {
+            let lowest = if lowest < 1.0 { lowest / part * rate } else { lowest };
+            BuildError::RateTooLow { rate, lowest }
+        }
+        error => error,
+    }
+}
+
 /// The sizes of a filter.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sizes {
@@ -221,18 +233,24 @@ impl Sizes {
             return Err(BuildError::Rate { rate }.into());
         }
         let first = if grows { (1.0 - LEFT) * rate } else { rate };
+        let rate_of = |number: usize| first * LEFT.powi(number as i32);
         let shards = match shards {
             Some(shards) => shards,
-            None => Self::shards_for(Slice::new(1, capacity, first), capacity, first)?,
+            None => Self::shards_for(Slice::new(1, capacity, first), capacity, first)
+                .map_err(|error| of_filter(error, rate, first))?,
         };
         require_shards(shards)?;
-        let mut slices = vec![Slice::new(shards, capacity, first)?];
+        let slice = |number: usize, capacity| {
+            let slice_rate = rate_of(number);
+            Slice::new(shards, capacity, slice_rate)
+                .map_err(|error| of_filter(error, rate, slice_rate))
+        };
+        let mut slices = vec![slice(0, capacity)?];
         while grows && slices.len() < MAX_SLICES {
-            let number = slices.len() as u32;
-            let rate = first * LEFT.powi(number as i32);
+            let number = slices.len();
             // Growth ends where a key would be too large, or a rate too low.
             let Some(capacity) = capacity.checked_mul(1 << number) else { break };
-            match Slice::new(shards, capacity, rate) {
+            match slice(number, capacity) {
                 Ok(next) => slices.push(next),
                 // Nobody would notice that a filter which was to grow does not.
                 Err(error @ BuildError::RateTooLow { .. }) if number == 1 => {
@@ -249,7 +267,7 @@ impl Sizes {
         whole: Result<Slice, BuildError>,
         capacity: u64,
         rate: f64,
-    ) -> Result<u32, Error> {
+    ) -> Result<u32, BuildError> {
         // One shard of more than 512 MiB is an error, so its size is taken from the geometry.
         let bytes = match whole {
             Ok(whole) => whole.line_bytes(),
@@ -342,7 +360,13 @@ mod tests {
     fn a_rate_that_leaves_none_for_growth_is_an_error() {
         for (capacity, rate) in [(1_000_000, 1e-12), (100_000, 1e-13)] {
             let growing = Sizes::new(capacity, rate, true, None);
-            assert!(matches!(growing, Err(Error::Build(BuildError::RateTooLow { .. }))));
+            let Err(Error::Build(BuildError::RateTooLow { rate: given, lowest })) = growing else {
+                panic!("{growing:?}");
+            };
+            // The error has the rates of the filter, not those of a slice.
+            assert_eq!(given, rate);
+            assert!(Sizes::new(capacity, 1.0001 * lowest, true, None).is_ok());
+            assert!(Sizes::new(capacity, 0.9999 * lowest, true, None).is_err());
             assert!(Sizes::new(capacity, rate, false, None).is_ok());
         }
         assert!(Sizes::new(1_000_000, 1e-11, true, None).unwrap().slices.len() > 1);
