@@ -108,6 +108,19 @@ fn a_full_device_is_an_error() {
     assert!(matches!(error, SaveError::Io(_)), "{error}");
 }
 
+#[test]
+fn an_error_of_the_system_keeps_its_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let number = |error: SaveError| match error {
+        SaveError::Io(error) => error.raw_os_error(),
+        other => panic!("{other}"),
+    };
+    let missing = folder.path().join("missing").join("saved");
+    let error = number(save(&small_bloom(), &missing).unwrap_err());
+    assert_eq!(error, fs::metadata(&missing).unwrap_err().raw_os_error());
+    assert!(error.is_some());
+}
+
 /// A file that a crash left is removed by the next save to that path. Others are left alone, and
 /// are no obstacle.
 #[test]

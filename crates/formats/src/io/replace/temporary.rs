@@ -143,15 +143,14 @@ fn create(
     builder: &mut Builder<'_, '_>,
     private: bool,
 ) -> io::Result<Option<NamedTempFile>> {
-    builder.disable_cleanup(true);
-    // By default it is for this user only.
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
     #[cfg(unix)]
-    if !private {
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    }
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, if private { 0o600 } else { 0o666 });
     #[cfg(not(unix))]
     let _ = private;
-    let file = match builder.tempfile_in(folder) {
+    // The library's own way to open it would return an error without the number of the system.
+    let file = match builder.disable_cleanup(true).make_in(folder, |path| options.open(path)) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(None),
         Err(error) => return Err(error),
