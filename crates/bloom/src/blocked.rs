@@ -6,7 +6,7 @@ use core::borrow::Borrow;
 
 #[cfg(feature = "std")]
 use tamis_core::BuildError;
-use tamis_core::{AsItem, ByHash, Figures, Hashed, many};
+use tamis_core::{AsItem, many};
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 
 use crate::array::line::InLine;
@@ -14,8 +14,6 @@ use crate::bits::Free;
 #[cfg(feature = "std")]
 use crate::builder::Builder;
 use crate::error::UnionError;
-use crate::exclusive::Exclusive;
-use crate::geometry::Geometry;
 use crate::shared::Shared;
 
 /// A concurrent Bloom filter in which an operation touches one cache line: the fastest type.
@@ -103,7 +101,7 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     /// `false` if the item was a false positive, or becomes one during the race. A `false` does not
     /// synchronize with the thread that inserted the item: its other writes may be invisible.
     ///
-    /// Lock-free; one cache line, at most [`words`](Geometry::words) atomic operations.
+    /// Lock-free; one cache line, at most [`words`](crate::Geometry::words) atomic operations.
     ///
     /// # Examples
     ///
@@ -148,27 +146,6 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         S: HashItem<Q>,
     {
         self.shared.contains(item)
-    }
-
-    /// Returns the filter as seen by code that has hashes instead of items.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    /// use tamis::hash::HashItem;
-    ///
-    /// let builder = BlockedBloomFilter::<str>::builder().capacity(10_000);
-    /// let filter = builder.false_positive_rate(1e-3).build()?;
-    /// let hash = filter.hasher().hash_item("a");
-    /// filter.by_hash().insert(hash);
-    /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn by_hash(&self) -> ByHash<'_, Self> {
-        Hashed::by_hash(self)
     }
 
     /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's index
@@ -259,63 +236,6 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.contains_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Queries many items and collects what [`contains`](Self::contains) would have returned for
-    /// each. See [`contains_many_with`](Self::contains_many_with).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    ///
-    /// let builder = BlockedBloomFilter::<str>::builder().capacity(1000);
-    /// let filter = builder.false_positive_rate(1e-10).build()?;
-    /// filter.insert("b");
-    /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn contains_many<I>(&self, items: I) -> Vec<bool>
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        many::contains(self, self.shared.hashes(items))
-    }
-
-    /// Returns exclusive access to the filter, through which inserts are plain stores.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    /// let mut filter = BlockedBloomFilter::<str>::with_capacity(10)?;
-    /// assert!(filter.get_mut().insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn get_mut(&mut self) -> Exclusive<'_, Self> {
-        Exclusive::new(self)
-    }
-
-    /// Clears the filter. Takes `&mut self`, because a concurrent query would miss items.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    /// let mut filter = BlockedBloomFilter::<str>::with_capacity(10)?;
-    /// filter.insert("a");
-    /// filter.clear();
-    /// assert!(!filter.contains("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn clear(&mut self) {
-        self.shared.clear();
-    }
-
     /// Adds all items of `other` by `fetch_or`, as if they had been inserted one by one.
     ///
     /// Both filters may be in use meanwhile. An item that is inserted into `other` concurrently may
@@ -348,93 +268,6 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
         self.shared.union_with(&other.shared)
     }
 
-    /// Returns the number of distinct items that the filter was built for.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    /// assert_eq!(BlockedBloomFilter::<str>::with_capacity(10)?.capacity(), 10);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn capacity(&self) -> usize {
-        self.shared.capacity()
-    }
-
-    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits
-    /// once: `O(bits)`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    ///
-    /// let builder = BlockedBloomFilter::<u64>::builder().capacity(10_000);
-    /// let filter = builder.false_positive_rate(1e-3).build()?;
-    /// for item in 0..5000 {
-    ///     filter.insert(&item);
-    /// }
-    /// let figures = filter.figures();
-    /// assert!((4000.0..6000.0).contains(&figures.items.value));
-    /// assert!(figures.saturation.value < 0.7 && figures.false_positive_rate.value < 0.01);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn figures(&self) -> Figures {
-        self.shared.figures()
-    }
-
-    /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
-    ///
-    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice
-    /// that number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond
-    /// at any size.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    ///
-    /// let builder = BlockedBloomFilter::<u64>::builder().capacity(10_000);
-    /// let filter = builder.false_positive_rate(1e-3).build()?;
-    /// for item in 0..5000 {
-    ///     filter.insert(&item);
-    /// }
-    /// let (sampled, exact) = (filter.figures_sampled(50), filter.figures());
-    /// let difference = (sampled.items.value - exact.items.value).abs();
-    /// assert!(difference <= 9.0 * sampled.items.standard_error);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn figures_sampled(&self, lines: u64) -> Figures {
-        self.shared.figures_sampled(lines)
-    }
-
-    /// Returns the estimated number of items divided by the capacity. 1 means full. Above 1 the
-    /// filter is overfilled, and its rate is higher than the rate it was built for. Reads all bits:
-    /// `O(bits)`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    /// let filter = BlockedBloomFilter::<u64>::with_capacity(1000)?;
-    /// for item in 0..3000 {
-    ///     filter.insert(&item);
-    /// }
-    /// assert!((2.5..3.5).contains(&filter.saturation()));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn saturation(&self) -> f64 {
-        self.shared.saturation()
-    }
-
     /// Returns the false-positive rate of the current contents: the probability that a query for an
     /// item that was not inserted returns `true`. Computed from the contents as the mean over the
     /// lines, with an error of a few thousandths (a hundredth in a nearly empty filter). Reads all
@@ -455,56 +288,5 @@ impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
         self.shared.figures().false_positive_rate.value
-    }
-
-    /// Returns the size of the bit array in bytes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    /// let filter = BlockedBloomFilter::<str>::builder().bits(4096).probes(4).build()?;
-    /// assert_eq!(filter.size_in_bytes(), 512);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn size_in_bytes(&self) -> u64 {
-        self.geometry().size_in_bytes()
-    }
-
-    /// Returns the sizes that determine where the bits of an item lie.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    /// let filter = BlockedBloomFilter::<str>::builder().bits(4096).probes(4).build()?;
-    /// assert_eq!(filter.geometry().bits(), 4096);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn geometry(&self) -> Geometry {
-        self.shared.geometry()
-    }
-
-    /// Returns the hasher.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    /// use tamis::hash::HashItem;
-    ///
-    /// let filter = BlockedBloomFilter::<str>::with_capacity(10)?;
-    /// filter.by_hash().insert(filter.hasher().hash_item("a"));
-    /// assert!(filter.contains("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn hasher(&self) -> &S {
-        self.shared.hasher()
     }
 }

@@ -5,15 +5,13 @@ use core::borrow::Borrow;
 
 #[cfg(feature = "std")]
 use tamis_core::BuildError;
-use tamis_core::{AsItem, ByHash, Figures, Hashed, many};
+use tamis_core::{AsItem, many};
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 
 use crate::array::classic::Classic;
 #[cfg(feature = "std")]
 use crate::builder::Builder;
 use crate::error::UnionError;
-use crate::exclusive::Exclusive;
-use crate::geometry::Geometry;
 use crate::shared::Shared;
 
 /// A concurrent Bloom filter that needs the fewest bits: 9.6 per item at a rate of 1 %, and 4.8
@@ -146,27 +144,6 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         self.shared.contains(item)
     }
 
-    /// Returns the filter as seen by code that has hashes instead of items.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BloomFilter;
-    /// use tamis::hash::HashItem;
-    ///
-    /// let builder = BloomFilter::<str>::builder().capacity(10_000).false_positive_rate(1e-3);
-    /// let filter = builder.build()?;
-    /// let hash = filter.hasher().hash_item("a");
-    /// filter.by_hash().insert(hash);
-    /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn by_hash(&self) -> ByHash<'_, Self> {
-        Hashed::by_hash(self)
-    }
-
     /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's index
     /// and what [`insert`](Self::insert) would have returned.
     ///
@@ -255,63 +232,6 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         self.shared.contains_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Queries many items and collects what [`contains`](Self::contains) would have returned for
-    /// each. See [`contains_many_with`](Self::contains_many_with).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BloomFilter;
-    ///
-    /// let builder = BloomFilter::<str>::builder().capacity(1000).false_positive_rate(1e-10);
-    /// let filter = builder.build()?;
-    /// filter.insert("b");
-    /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn contains_many<I>(&self, items: I) -> Vec<bool>
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        many::contains(self, self.shared.hashes(items))
-    }
-
-    /// Returns exclusive access to the filter, through which inserts are plain stores.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BloomFilter;
-    /// let mut filter = BloomFilter::<str>::with_capacity(10)?;
-    /// assert!(filter.get_mut().insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn get_mut(&mut self) -> Exclusive<'_, Self> {
-        Exclusive::new(self)
-    }
-
-    /// Clears the filter. Takes `&mut self`, because a concurrent query would miss items.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BloomFilter;
-    /// let mut filter = BloomFilter::<str>::with_capacity(10)?;
-    /// filter.insert("a");
-    /// filter.clear();
-    /// assert!(!filter.contains("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn clear(&mut self) {
-        self.shared.clear();
-    }
-
     /// Adds all items of `other` by `fetch_or`, as if they had been inserted one by one.
     ///
     /// Both filters may be in use meanwhile. An item that is inserted into `other` concurrently may
@@ -344,93 +264,6 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
         self.shared.union_with(&other.shared)
     }
 
-    /// Returns the number of distinct items that the filter was built for.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BloomFilter;
-    /// assert_eq!(BloomFilter::<str>::with_capacity(10)?.capacity(), 10);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn capacity(&self) -> usize {
-        self.shared.capacity()
-    }
-
-    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits
-    /// once: `O(bits)`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BloomFilter;
-    ///
-    /// let builder = BloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3);
-    /// let filter = builder.build()?;
-    /// for item in 0..5000 {
-    ///     filter.insert(&item);
-    /// }
-    /// let figures = filter.figures();
-    /// assert!((4000.0..6000.0).contains(&figures.items.value));
-    /// assert!(figures.saturation.value < 0.7 && figures.false_positive_rate.value < 0.01);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn figures(&self) -> Figures {
-        self.shared.figures()
-    }
-
-    /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
-    ///
-    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice
-    /// that number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond
-    /// at any size.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BloomFilter;
-    ///
-    /// let builder = BloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-3);
-    /// let filter = builder.build()?;
-    /// for item in 0..5000 {
-    ///     filter.insert(&item);
-    /// }
-    /// let (sampled, exact) = (filter.figures_sampled(50), filter.figures());
-    /// let difference = (sampled.items.value - exact.items.value).abs();
-    /// assert!(difference <= 9.0 * sampled.items.standard_error);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn figures_sampled(&self, lines: u64) -> Figures {
-        self.shared.figures_sampled(lines)
-    }
-
-    /// Returns the estimated number of items divided by the capacity. 1 means full. Above 1 the
-    /// filter is overfilled, and its rate is higher than the rate it was built for. Reads all bits:
-    /// `O(bits)`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BloomFilter;
-    /// let filter = BloomFilter::<u64>::with_capacity(1000)?;
-    /// for item in 0..3000 {
-    ///     filter.insert(&item);
-    /// }
-    /// assert!((2.5..3.5).contains(&filter.saturation()));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn saturation(&self) -> f64 {
-        self.shared.saturation()
-    }
-
     /// Returns the false-positive rate of the current contents: the probability that a query for an
     /// item that was not inserted returns `true`. Exact for the contents: the share of ones to the
     /// power of the number of probes. Reads all bits: `O(bits)`.
@@ -450,56 +283,5 @@ impl<T: ?Sized, S> BloomFilter<T, S> {
     #[must_use]
     pub fn false_positive_rate(&self) -> f64 {
         self.shared.figures().false_positive_rate.value
-    }
-
-    /// Returns the size of the bit array in bytes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BloomFilter;
-    /// let filter = BloomFilter::<str>::builder().bits(4096).probes(4).build()?;
-    /// assert_eq!(filter.size_in_bytes(), 512);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn size_in_bytes(&self) -> u64 {
-        self.geometry().size_in_bytes()
-    }
-
-    /// Returns the sizes that determine where the bits of an item lie.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BloomFilter;
-    /// let filter = BloomFilter::<str>::builder().bits(4096).probes(4).build()?;
-    /// assert_eq!(filter.geometry().bits(), 4096);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn geometry(&self) -> Geometry {
-        self.shared.geometry()
-    }
-
-    /// Returns the hasher.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BloomFilter;
-    /// use tamis::hash::HashItem;
-    ///
-    /// let filter = BloomFilter::<str>::with_capacity(10)?;
-    /// filter.by_hash().insert(filter.hasher().hash_item("a"));
-    /// assert!(filter.contains("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn hasher(&self) -> &S {
-        self.shared.hasher()
     }
 }

@@ -6,7 +6,7 @@ use core::borrow::Borrow;
 
 #[cfg(feature = "std")]
 use tamis_core::BuildError;
-use tamis_core::{AsItem, ByHash, Figures, Hashed, HashedCopies as _, many};
+use tamis_core::{AsItem, HashedCopies as _, many};
 use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
 use tamis_sync::out_of_memory;
 
@@ -17,7 +17,6 @@ use crate::blocked::BlockedBloomFilter;
 #[cfg(feature = "std")]
 use crate::builder::Builder;
 use crate::error::UnionError;
-use crate::exclusive::Exclusive;
 use crate::geometry::Geometry;
 use crate::shared::Shared;
 
@@ -236,27 +235,6 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         self.shared.contains(item)
     }
 
-    /// Returns the filter as seen by code that has hashes instead of items.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    /// use tamis::hash::HashItem;
-    ///
-    /// let builder = CountingBloomFilter::<str>::builder().capacity(10_000);
-    /// let filter = builder.false_positive_rate(1e-3).build()?;
-    /// let hash = filter.hasher().hash_item("a");
-    /// filter.by_hash().insert(hash);
-    /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn by_hash(&self) -> ByHash<'_, Self> {
-        Hashed::by_hash(self)
-    }
-
     /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's index
     /// and what [`insert`](Self::insert) would have returned.
     ///
@@ -396,46 +374,6 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         self.shared.contains_many_with(self.shared.hashes(items), on_result);
     }
 
-    /// Queries many items and collects what [`contains`](Self::contains) would have returned for
-    /// each. See [`contains_many_with`](Self::contains_many_with).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    ///
-    /// let builder = CountingBloomFilter::<str>::builder().capacity(1000);
-    /// let filter = builder.false_positive_rate(1e-10).build()?;
-    /// filter.insert("b");
-    /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn contains_many<I>(&self, items: I) -> Vec<bool>
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        many::contains(self, self.shared.hashes(items))
-    }
-
-    /// Returns exclusive access to the filter, through which inserts are plain stores.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    /// let mut filter = CountingBloomFilter::<str>::with_capacity(10)?;
-    /// assert!(filter.get_mut().insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn get_mut(&mut self) -> Exclusive<'_, Self> {
-        Exclusive::new(self)
-    }
-
     /// Clears the filter, saturated counters included. Takes `&mut self`, because a concurrent
     /// query would miss items.
     ///
@@ -514,72 +452,6 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         self.shared.array.counters.saturated()
     }
 
-    /// Returns the number of distinct items that the filter was built for.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    /// assert_eq!(CountingBloomFilter::<str>::with_capacity(10)?.capacity(), 10);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn capacity(&self) -> usize {
-        self.shared.capacity()
-    }
-
-    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits
-    /// once: `O(bits)`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    ///
-    /// let builder = CountingBloomFilter::<u64>::builder().capacity(10_000);
-    /// let filter = builder.false_positive_rate(1e-3).build()?;
-    /// for item in 0..5000 {
-    ///     filter.insert(&item);
-    /// }
-    /// let figures = filter.figures();
-    /// assert!((4000.0..6000.0).contains(&figures.items.value));
-    /// assert!(figures.saturation.value < 0.7 && figures.false_positive_rate.value < 0.01);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn figures(&self) -> Figures {
-        self.shared.figures()
-    }
-
-    /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
-    ///
-    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice
-    /// that number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond
-    /// at any size.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    ///
-    /// let builder = CountingBloomFilter::<u64>::builder().capacity(10_000);
-    /// let filter = builder.false_positive_rate(1e-3).build()?;
-    /// for item in 0..5000 {
-    ///     filter.insert(&item);
-    /// }
-    /// let (sampled, exact) = (filter.figures_sampled(50), filter.figures());
-    /// let difference = (sampled.items.value - exact.items.value).abs();
-    /// assert!(difference <= 9.0 * sampled.items.standard_error);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn figures_sampled(&self, lines: u64) -> Figures {
-        self.shared.figures_sampled(lines)
-    }
-
     /// Returns the estimated number of items divided by the capacity. 1 means full. Above 1 the
     /// filter is overfilled, and its rate is higher than the rate it was built for. Reads all
     /// counters: `O(bits)`.
@@ -653,25 +525,6 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     #[must_use]
     pub fn geometry(&self) -> Geometry {
         self.shared.geometry()
-    }
-
-    /// Returns the hasher.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    /// use tamis::hash::HashItem;
-    ///
-    /// let filter = CountingBloomFilter::<str>::with_capacity(10)?;
-    /// filter.by_hash().insert(filter.hasher().hash_item("a"));
-    /// assert!(filter.contains("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn hasher(&self) -> &S {
-        self.shared.hasher()
     }
 }
 

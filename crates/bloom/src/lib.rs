@@ -136,6 +136,8 @@ mod growing;
 mod growing_traits;
 #[cfg(feature = "items")]
 mod many;
+#[cfg(feature = "items")]
+mod methods;
 #[cfg(all(test, tamis_loom, feature = "items"))]
 mod models;
 #[cfg(feature = "items")]

@@ -3,7 +3,6 @@
 pub(crate) mod batch;
 pub(crate) mod classifier;
 pub(crate) mod copy;
-pub(crate) mod figures;
 pub(crate) mod form;
 pub(crate) mod guard;
 pub(crate) mod insert;

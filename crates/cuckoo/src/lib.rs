@@ -135,6 +135,7 @@ mod geometry;
 pub mod growth;
 mod line_len;
 mod many;
+mod methods;
 mod multiset;
 mod occupancy;
 mod once;

@@ -1,8 +1,9 @@
 //! The words of a filter, for crates that save and load filters.
 //!
-//! The buckets of a filter are an array of cache lines of eight words of 64 bits. [`read_line`]
-//! returns the words of a line, and [`from_lines`] makes a filter from all of them. Two filters
-//! with the same geometry, an equal hasher and the same words contain the same items.
+//! The buckets of a filter are an array of cache lines of eight words of 64 bits.
+//! [`try_copy_lines`] returns a copy of them, [`pass`] reads them without a copy, and
+//! [`from_lines`] makes a filter from them. Two filters with the same geometry, an equal hasher
+//! and the same words contain the same items.
 //!
 //! # Layout
 //!
@@ -42,16 +43,15 @@
 //! filter.insert("a")?;
 //!
 //! // Copy the words. A saved filter would hold them in a file.
-//! let snapshot = raw::try_snapshot(&filter)?;
-//! let geometry = snapshot.geometry();
-//! let (mut lines, mut len) = (raw::Lines::zeroed(raw::lines(geometry))?, 0);
-//! for line in 0..raw::lines(geometry) {
-//!     let words = raw::read_line(&snapshot, line);
-//!     len += u64::from(raw::line_len(geometry, line, &words).ok_or("not the words of a filter")?);
-//!     for (number, bits) in words.into_iter().enumerate() {
-//!         lines.word_mut(line as usize * raw::LINE_WORDS + number).update(|word| *word = bits);
-//!     }
+//! let geometry = filter.geometry();
+//! let (lines, len) = raw::try_copy_lines(&filter)?;
+//! let mut checked = 0;
+//! for (number, line) in (0..).zip(lines.iter()) {
+//!     let words = line.words.each_ref().map(|word| word.peek());
+//!     let len = raw::line_len(geometry, number, &words).ok_or("not the words of a filter")?;
+//!     checked += u64::from(len);
 //! }
+//! assert_eq!(checked, len);
 //!
 //! let copy: CuckooFilter<str, Rapid> =
 //!     raw::from_lines(geometry, filter.capacity(), Rapid::with_seed(1), lines, len)?;
@@ -60,7 +60,6 @@
 //! ```
 
 use core::fmt;
-use core::ops::Range;
 
 use tamis_core::{BuildError, Filter, Frozen};
 pub use tamis_sync::{AllocError, LINE_WORDS, Lines};
@@ -72,7 +71,8 @@ use crate::builder::sealed::Sealed;
 use crate::geometry::Geometry;
 use crate::line_len::checked_len_of_line;
 use crate::shared::{self, Shared};
-use crate::table::{self, Table};
+use crate::table::Table;
+pub use crate::table::pass::Pass;
 
 pub mod growing;
 
@@ -280,58 +280,12 @@ fn make<F: Buildable>(
         .map_err(|error| LinesError::Alloc { bytes: shared::bytes(error) })
 }
 
-/// Returns a copy of the filter, as `clone` does, or an error if the allocation fails.
+/// Returns a copy of the lines of the filter, and the number of fingerprints in them: consistent
+/// lines, also while other threads write. The [example](self#examples) of the module uses it.
 ///
 /// # Errors
 ///
 /// [`AllocError`] if the allocation fails.
-pub fn try_snapshot<F: Buildable>(filter: &F) -> Result<F, AllocError>
-where
-    F::Hasher: Clone,
-{
-    filter.shared().try_snapshot().map(F::from_shared)
-}
-
-/// Returns the words of a line of the filter.
-///
-/// Read lines of a snapshot, or while no thread writes. Otherwise the lines may be of different
-/// times, and a fingerprint that another thread relocates may be in two lines or in none.
-///
-/// # Panics
-///
-/// If `line` is not below the number of [`lines`](fn@lines), or if the filter grows: [`growing`]
-/// has its lines.
-#[must_use]
-pub fn read_line<F: Buildable>(filter: &F, line: u64) -> [u64; LINE_WORDS] {
-    let table = &filter.shared().table;
-    assert!(table.grown().is_none(), "the filter grows: `growing` has its lines");
-    let lines = table.geometry().lines();
-    assert!(line < lines, "line {line} is out of bounds: the filter has {lines} lines");
-    table.line(line as usize)
-}
-
-/// Returns a copy of the lines of the filter, and the number of fingerprints in them: what
-/// [`try_snapshot`] holds, without a filter around it.
-///
-/// # Errors
-///
-/// [`AllocError`] if the allocation fails.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_cuckoo as tamis;
-/// use tamis_cuckoo::raw;
-/// use tamis::{CuckooFilter, hash::Rapid};
-///
-/// let filter = CuckooFilter::<str>::builder().capacity(1000).hasher(Rapid::with_seed(1)).build()?;
-/// filter.insert("a")?;
-/// let (lines, len) = raw::try_copy_lines(&filter)?;
-/// let copy: CuckooFilter<str, Rapid> =
-///     raw::from_lines(filter.geometry(), filter.capacity(), Rapid::with_seed(1), lines, len)?;
-/// assert!(copy.contains("a") && len == 1);
-/// # Ok::<(), Box<dyn core::error::Error>>(())
-/// ```
 ///
 /// # Panics
 ///
@@ -370,63 +324,7 @@ pub fn try_copy_lines<F: Buildable>(filter: &F) -> Result<(Lines, u64), AllocErr
 pub fn pass<F: Buildable>(filter: &F) -> Pass<'_> {
     let table = &filter.shared().table;
     assert!(table.grown().is_none(), "the filter grows: `growing` has its lines");
-    Pass(table.pass())
-}
-
-/// A pass over the lines of a filter in use. [`pass`] begins it.
-#[derive(Debug)]
-#[must_use = "only `finish` reports whether the lines are consistent"]
-pub struct Pass<'f>(table::pass::Pass<'f>);
-
-impl Pass<'_> {
-    /// Calls `on_line` with the words of each of these lines. Each line of the filter must be read
-    /// once in a pass, in any order.
-    ///
-    /// # Panics
-    ///
-    /// If a line is not below the number of [`lines`](fn@lines).
-    #[inline]
-    pub fn read(&mut self, lines: Range<u64>, on_line: impl FnMut(&[u64; LINE_WORDS])) {
-        let (start, end) = (usize::try_from(lines.start), usize::try_from(lines.end));
-        self.0.read(start.unwrap_or(usize::MAX)..end.unwrap_or(usize::MAX), on_line);
-    }
-
-    /// Returns whether [`finish`](Self::finish) will certainly return `None`: a cheap check
-    /// between two parts of a pass.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis_cuckoo::raw;
-    /// use tamis::{CuckooFilter, hash::Rapid};
-    ///
-    /// let builder = CuckooFilter::<str>::builder().buckets(1000).slots(4).fingerprint_bits(16);
-    /// let filter = builder.hasher(Rapid::with_seed(1)).build()?;
-    /// // A bucket has four slots: five copies are in two buckets.
-    /// (0..5).try_for_each(|_| filter.insert("a"))?;
-    /// let pass = raw::pass(&filter);
-    /// assert!(!pass.is_torn());
-    /// filter.remove("a");
-    /// assert!(pass.is_torn());
-    /// assert_eq!(pass.finish(), None);
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn is_torn(&self) -> bool {
-        self.0.is_torn()
-    }
-
-    /// Returns the number of fingerprints in all lines, after all of them were read. Returns
-    /// `None` if the lines are inconsistent, because another thread relocated a fingerprint
-    /// meanwhile, or removed one of several equal ones. Then a snapshot gives consistent lines.
-    ///
-    /// Otherwise each fingerprint whose insert happened before the pass, and whose removal has not
-    /// begun, was read exactly once. Those inserted or removed meanwhile were read or not.
-    #[must_use]
-    pub fn finish(&self) -> Option<u64> {
-        self.0.finish()
-    }
+    table.pass()
 }
 
 /// Returns the number of fingerprints in the words of a line, or `None` if these are not the words
@@ -581,7 +479,7 @@ mod tests {
         assert_eq!(filter.shared().table.len(), model.len);
         let words = model.words();
         for (line, expected) in words.chunks_exact(LINE_WORDS).enumerate() {
-            assert_eq!(read_line(filter, line as u64), expected);
+            assert_eq!(filter.shared().table.line(line), expected);
         }
     }
 
@@ -596,7 +494,7 @@ mod tests {
             check(&model, &model.filter::<OnceCuckooFilter<u64, Rapid>>(None));
             unpaired.by_hash().prefetch(1);
             // A copy of an unpaired table is unpaired.
-            let copy = try_snapshot(&unpaired).unwrap();
+            let copy = unpaired.clone();
             check(&model, &copy);
             let rates = |filter: &CuckooFilter<u64, Rapid>| {
                 (filter.false_positive_rate(), filter.figures_sampled(50).false_positive_rate)

@@ -312,25 +312,29 @@ impl<T: ?Sized, S> Shared<T, S> {
 
     /// Returns the probability that a random hash has the class of some copy, estimated from every
     /// `step`-th bucket.
-    ///
-    /// There are `buckets · fingerprints` pairs of a first bucket and a fingerprint. A class
-    /// accounts for two of them. If all its copies are in one bucket, that bucket counts two pairs;
-    /// if both buckets have copies, each counts one.
     fn rate_of(&self, step: u64) -> Sampled {
         if let Some(table) = self.table.grown() {
-            return table.rate(step);
+            let pairs = table.buckets(0, step).map(|(position, contents)| {
+                let is_in_other = |whole| {
+                    let class = table.layout().class(whole, position);
+                    table.peek(class.buckets[1], whole).contains(class)
+                };
+                occupancy::pairs(|| contents.fingerprints(), is_in_other)
+            });
+            return occupancy::rate(pairs, table.places(), table.plan.classes());
         }
-        let geometry = self.geometry();
-        let shape = geometry.shape();
-        let table = self.table.buckets();
-        let share_of = |bucket| f64::from(occupancy::pairs_in(table, bucket));
-        // The mean over the buckets that are read, as a share of all pairs.
-        let all = geometry.buckets();
-        let buckets = (0..all).step_by(usize::try_from(step).unwrap_or(usize::MAX));
-        Sampled::mean(buckets.map(share_of), all).map(|share| {
-            let classes = share * all as f64 / 2.0;
-            sizing::with_equal_hashes(share / shape.fingerprints() as f64, classes)
-        })
+        let (geometry, buckets) = (self.geometry(), self.table.buckets());
+        let (all, shape) = (geometry.buckets(), geometry.shape());
+        let steps = (0..all).step_by(usize::try_from(step).unwrap_or(usize::MAX));
+        let pairs = steps.map(|bucket| {
+            let value = buckets.read_any(bucket);
+            let is_in_other = |fingerprint| {
+                let other = buckets.read_any(geometry.alternate(fingerprint, bucket));
+                shape.contains(other, fingerprint)
+            };
+            occupancy::pairs(|| shape.fingerprints_of(value), is_in_other)
+        });
+        occupancy::rate(pairs, all, sizing::classes(all, shape))
     }
 }
 

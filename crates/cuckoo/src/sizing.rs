@@ -77,8 +77,17 @@ fn even(buckets: u128) -> u64 {
 
 /// Returns the expected false-positive rate of a filter with `items` distinct items.
 pub(crate) fn rate(buckets: u64, shape: Shape, items: u64) -> f64 {
+    rate_of(classes(buckets, shape), items)
+}
+
+/// Returns the number of classes of a filter.
+pub(crate) fn classes(buckets: u64, shape: Shape) -> f64 {
+    buckets as f64 * shape.fingerprints() as f64 / 2.0
+}
+
+/// Returns the expected false-positive rate of a filter of this number of classes.
+pub(crate) fn rate_of(classes: f64, items: u64) -> f64 {
     // 1 − (1 − 1/classes)^items: the probability that some item has the class of the query.
-    let classes = buckets as f64 * shape.fingerprints() as f64 / 2.0;
     let items = items as f64;
     with_equal_hashes(-expm1(items * log1p(-1.0 / classes)), items)
 }

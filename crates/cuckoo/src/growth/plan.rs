@@ -10,7 +10,6 @@
 //! number of whole fingerprints. So the false-positive rate grows with the number of items, and
 //! `K` is chosen for the most items that the filter is to hold.
 
-use libm::{expm1, log1p};
 use tamis_core::BuildError;
 use tamis_sync::PairAccess;
 
@@ -281,8 +280,7 @@ impl Plan {
 
     /// Returns the expected false-positive rate with this number of distinct items.
     pub(crate) fn rate_at(&self, items: u64) -> f64 {
-        let items = items as f64;
-        sizing::with_equal_hashes(-expm1(items * log1p(-1.0 / self.classes())), items)
+        sizing::rate_of(self.classes(), items)
     }
 
     /// Returns the number of stripes, a power of two.

@@ -9,35 +9,23 @@ use crate::line_len::len_of_line;
 
 impl Table {
     /// Returns a copy of the table, and the number of fingerprints in it, as
-    /// [`copy_into`](Self::copy_into) does.
+    /// [`copy_lines`](Self::copy_lines) does.
     pub(crate) fn copy(&self) -> Result<(Self, u64), AllocError> {
         let (lines, len) = self.copy_lines()?;
-        Ok((self.like(lines)?, len))
-    }
-
-    /// Returns a table of other lines, with the geometry and the number of stripes of this one.
-    pub(crate) fn like(&self, lines: Lines) -> Result<Self, AllocError> {
         // The copy of an unpaired table is unpaired.
         let access = PairAccess::detect().filter(|_| self.pairs.is_some());
-        Self::from_lines(self.geometry, lines, self.locks.len() as u64, access)
+        let copy = Self::from_lines(self.geometry, lines, self.locks.len() as u64, access)?;
+        Ok((copy, len))
     }
 
-    /// Returns a copy of all buckets, and the number of fingerprints in it, as
-    /// [`copy_into`](Self::copy_into) does.
+    /// Returns a copy of all buckets, and the number of fingerprints in it.
+    ///
+    /// Each copy whose insert happened before and whose removal has not begun is in it exactly
+    /// once, even if other threads relocate that copy meanwhile.
     pub(crate) fn copy_lines(&self) -> Result<(Lines, u64), AllocError> {
         // Allocate first: an allocator is foreign code and may be slow, so it must not run under
         // the locks.
         let mut lines = Lines::zeroed(self.geometry.lines())?;
-        let len = self.copy_into(&mut lines);
-        Ok((lines, len))
-    }
-
-    /// Copies all buckets into lines of the number that the geometry gives. Returns the number of
-    /// fingerprints in them.
-    ///
-    /// Each copy whose insert happened before and whose removal has not begun is in it exactly
-    /// once, even if other threads relocate that copy meanwhile.
-    pub(crate) fn copy_into(&self, lines: &mut Lines) -> u64 {
         // Under all locks no copy is cleared and none is in relocation. So every copy that was
         // inserted before is in exactly one slot until the guard is dropped.
         let guard = self.lock_all_stripes();
@@ -50,6 +38,6 @@ impl Table {
             }).sum()
         });
         drop(guard);
-        len
+        Ok((lines, len))
     }
 }

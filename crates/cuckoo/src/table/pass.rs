@@ -11,9 +11,10 @@ use super::Table;
 use crate::bucket::with_known_shape;
 use crate::line_len::len_of_line;
 
-/// A pass over the lines of a table, each of which is read once.
+/// A pass over the lines of a filter in use. [`pass`](crate::raw::pass) begins it.
 #[derive(Debug)]
-pub(crate) struct Pass<'t> {
+#[must_use = "only `finish` reports whether the lines are consistent"]
+pub struct Pass<'t> {
     pub(super) table: &'t Table,
     /// The sum of all versions before the first line.
     pub(super) before: u64,
@@ -40,14 +41,17 @@ impl Table {
 }
 
 impl Pass<'_> {
-    /// Calls `on_line` with the words of each of these lines. No line may be read twice.
+    /// Calls `on_line` with the words of each of these lines. Each line of the filter must be read
+    /// once in a pass, in any order.
+    ///
+    /// # Panics
+    ///
+    /// If a line is not below the number of [`lines`](fn@crate::raw::lines).
     #[inline]
-    pub(crate) fn read(
-        &mut self,
-        lines: Range<usize>,
-        mut on_line: impl FnMut(&[u64; LINE_WORDS]),
-    ) {
+    pub fn read(&mut self, lines: Range<u64>, mut on_line: impl FnMut(&[u64; LINE_WORDS])) {
         let table = self.table;
+        let number = |line| usize::try_from(line).unwrap_or(usize::MAX);
+        let lines = number(lines.start)..number(lines.end);
         self.len += with_known_shape!(table.geometry.shape(), shape => {
             lines.map(|number| {
                 let words = table.line(number);
@@ -57,19 +61,41 @@ impl Pass<'_> {
         });
     }
 
-    /// Returns whether the lines are certainly inconsistent. Takes no lock.
-    pub(crate) fn is_torn(&self) -> bool {
+    /// Returns whether [`finish`](Self::finish) will certainly return `None`: a cheap check
+    /// between two parts of a pass, without a lock.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_cuckoo as tamis;
+    /// use tamis_cuckoo::raw;
+    /// use tamis::{CuckooFilter, hash::Rapid};
+    ///
+    /// let builder = CuckooFilter::<str>::builder().buckets(1000).slots(4).fingerprint_bits(16);
+    /// let filter = builder.hasher(Rapid::with_seed(1)).build()?;
+    /// // A bucket has four slots: five copies are in two buckets.
+    /// (0..5).try_for_each(|_| filter.insert("a"))?;
+    /// let pass = raw::pass(&filter);
+    /// assert!(!pass.is_torn());
+    /// filter.remove("a");
+    /// assert!(pass.is_torn());
+    /// assert_eq!(pass.finish(), None);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn is_torn(&self) -> bool {
         // No version decreases, so the sums differ if a version does.
         self.table.unlocked_versions() != self.before
     }
 
-    /// Returns the number of fingerprints in all lines, after the last of them. Returns `None` if
-    /// the lines are inconsistent: another thread relocated a copy meanwhile, or removed one
-    /// of a class that had copies in both buckets.
+    /// Returns the number of fingerprints in all lines, after all of them were read. Returns
+    /// `None` if the lines are inconsistent, because another thread relocated a fingerprint
+    /// meanwhile, or removed one of several equal ones. Then a snapshot gives consistent lines.
     ///
-    /// Otherwise each copy whose insert happened before the pass, and whose removal has not begun,
-    /// was read exactly once.
-    pub(crate) fn finish(&self) -> Option<u64> {
+    /// Otherwise each fingerprint whose insert happened before the pass, and whose removal has not
+    /// begun, was read exactly once. Those inserted or removed meanwhile were read or not.
+    #[must_use]
+    pub fn finish(&self) -> Option<u64> {
         (self.table.locked_versions() == self.before).then_some(self.len)
     }
 }

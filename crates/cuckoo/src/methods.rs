@@ -1,0 +1,329 @@
+//! The methods that are the same in both filter types.
+
+use alloc::vec::Vec;
+
+use tamis_core::{AsItem, ByHash, Figures, Hashed, many};
+use tamis_hash::HashItem;
+
+use crate::geometry::Geometry;
+use crate::multiset::CuckooFilter;
+use crate::once::OnceCuckooFilter;
+
+macro_rules! methods {
+    ($($name:ident)*) => {$(
+        impl<T: ?Sized, S> $name<T, S> {
+            /// Returns the filter as seen by code that has hashes instead of items.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            /// use tamis::CuckooFilter;
+            /// use tamis::hash::HashItem;
+            ///
+            /// let builder = CuckooFilter::<str>::builder().capacity(10_000);
+            /// let builder = builder.false_positive_rate(1e-3);
+            /// let filter = builder.build()?;
+            /// let hash = filter.hasher().hash_item("a");
+            /// filter.by_hash().insert(hash)?;
+            /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[inline]
+            pub fn by_hash(&self) -> ByHash<'_, Self> {
+                Hashed::by_hash(self)
+            }
+
+            /// Queries many items, owned or borrowed. Calls `on_result` for each item in order,
+            /// with its index and the result that [`contains`](Self::contains) would have returned.
+            ///
+            /// Faster than single queries in filters that do not fit in the caches. Up to 32 items
+            /// are queried before the first call of `on_result`, so an insert in `on_result` may
+            /// not be visible to the results after it; see [batches](crate#batches).
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            /// use tamis::CuckooFilter;
+            ///
+            /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
+            /// filter.insert("b")?;
+            /// let names: Vec<String> = vec!["a".into(), "b".into()];
+            /// let mut hits = vec![];
+            /// filter.contains_many_with(&names, |number, hit| {
+            ///     if hit {
+            ///         hits.push(&names[number]);
+            ///     }
+            /// });
+            /// assert_eq!(hits, ["b"]);
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[inline]
+            pub fn contains_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+            where
+                I: IntoIterator<Item: AsItem<T>>,
+                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+            {
+                self.shared.contains_many_with(self.shared.hashes(items), on_result);
+            }
+
+            /// Queries many items as [`contains_many_with`](Self::contains_many_with) does, and
+            /// returns the results in order.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            /// use tamis::CuckooFilter;
+            ///
+            /// let builder = CuckooFilter::<str>::builder().capacity(1000);
+            /// let builder = builder.false_positive_rate(1e-8);
+            /// let filter = builder.build()?;
+            /// filter.insert("b")?;
+            /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[must_use]
+            pub fn contains_many<I>(&self, items: I) -> Vec<bool>
+            where
+                I: IntoIterator<Item: AsItem<T>>,
+                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+            {
+                many::contains(self, self.shared.hashes(items))
+            }
+
+            /// Removes all items. It takes `&mut self` because a concurrent query would miss items.
+            ///
+            /// A filter that has grown begins with its first size again, but keeps the memory that
+            /// it has, to grow into it. Only a new filter ([`Builder::from`](crate::Builder)) gives
+            /// it back.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            /// use tamis::CuckooFilter;
+            /// let mut filter = CuckooFilter::<str>::with_capacity(10)?;
+            /// filter.insert("a")?;
+            /// filter.clear();
+            /// assert!(filter.is_empty());
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            pub fn clear(&mut self) {
+                self.shared.clear();
+            }
+
+            /// Returns whether the filter contains no item.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            /// use tamis::CuckooFilter;
+            /// assert!(CuckooFilter::<str>::with_capacity(10)?.is_empty());
+            /// # Ok::<(), tamis::BuildError>(())
+            /// ```
+            #[must_use]
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+
+            /// Returns the number of distinct items for which the filter was built: the
+            /// `max_capacity` of a filter that grows.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            /// use tamis::CuckooFilter;
+            /// assert_eq!(CuckooFilter::<str>::with_capacity(10)?.capacity(), 10);
+            /// # Ok::<(), tamis::BuildError>(())
+            /// ```
+            #[must_use]
+            pub fn capacity(&self) -> usize {
+                self.shared.capacity()
+            }
+
+            /// Returns the share of the present slots that are in use, computed from
+            /// [`len`](Self::len).
+            ///
+            /// Inserts take longer from about 0.8 on.
+            /// [`InsertError::Full`](crate::InsertError::Full) has the shares at which the first
+            /// inserts fail.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            /// use tamis::{CuckooFilter, Filter};
+            /// let builder = CuckooFilter::<u64>::builder().buckets(1000).slots(4);
+            /// let builder = builder.fingerprint_bits(16);
+            /// let filter = builder.build()?;
+            /// filter.try_extend(0..2000)?;
+            /// assert!((0.49..=0.5).contains(&filter.load_factor()));
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[must_use]
+            pub fn load_factor(&self) -> f64 {
+                self.shared.load_factor()
+            }
+
+            /// Returns how full the filter is, and the false-positive rate of its contents. Reads
+            /// every bucket, and the other bucket of every fingerprint: `O(slots)`.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            /// use tamis::CuckooFilter;
+            ///
+            /// let builder = CuckooFilter::<u64>::builder().capacity(10_000);
+            /// let builder = builder.false_positive_rate(1e-3);
+            /// let filter = builder.build()?;
+            /// for item in 0..5000 {
+            ///     filter.insert(&item)?;
+            /// }
+            /// let figures = filter.figures();
+            /// assert!((4000.0..6000.0).contains(&figures.items.value));
+            /// assert!(figures.saturation.value < 0.7 && figures.false_positive_rate.value < 0.01);
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[must_use]
+            pub fn figures(&self) -> Figures {
+                self.shared.figures(None)
+            }
+
+            /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for
+            /// metrics.
+            ///
+            /// Reads at least `lines` buckets (all if there are fewer), and the other bucket of
+            /// each fingerprint in them. The number of items is exact.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            /// use tamis::CuckooFilter;
+            ///
+            /// let builder = CuckooFilter::<u64>::builder().capacity(10_000);
+            /// let builder = builder.false_positive_rate(1e-3);
+            /// let filter = builder.build()?;
+            /// for item in 0..5000 {
+            ///     filter.insert(&item)?;
+            /// }
+            /// let (sampled, exact) = (filter.figures_sampled(50), filter.figures());
+            /// let difference = (sampled.items.value - exact.items.value).abs();
+            /// assert!(difference <= 9.0 * sampled.items.standard_error);
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[must_use]
+            pub fn figures_sampled(&self, lines: u64) -> Figures {
+                self.shared.figures(Some(lines))
+            }
+
+            /// Returns the number of items divided by the capacity. Above 1 the filter is
+            /// overfilled: inserts may fail, and the false-positive rate may be higher than
+            /// requested.
+            ///
+            /// The capacity of a merged filter is the sum of both capacities, limited to what fits.
+            /// Its rate is that of its items.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            /// use tamis::{CuckooFilter, Filter};
+            /// let filter = CuckooFilter::<u64>::with_capacity(1000)?;
+            /// filter.try_extend(0..500)?;
+            /// assert!((0.48..=0.5).contains(&filter.saturation()));
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[must_use]
+            pub fn saturation(&self) -> f64 {
+                self.shared.saturation()
+            }
+
+            /// Returns the false-positive rate of the present contents: the probability that a
+            /// query of an item that was not inserted returns `true`.
+            ///
+            /// Exact while no thread writes. Several copies of an item count once. It reads the
+            /// other bucket of every fingerprint: `O(slots)`, about the time of one query per slot.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            /// use tamis::{CuckooFilter, Filter};
+            /// let builder = CuckooFilter::<u64>::builder().buckets(1000).slots(4);
+            /// let builder = builder.fingerprint_bits(8);
+            /// let filter = builder.build()?;
+            /// filter.try_extend(0..3600)?;
+            /// assert!((0.025..0.03).contains(&filter.false_positive_rate()));
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[must_use]
+            pub fn false_positive_rate(&self) -> f64 {
+                self.shared.false_positive_rate()
+            }
+
+            /// Returns the number of bytes of the buckets, locks, versions and counts, at the
+            /// present size of a filter that grows. Address space that is reserved for growth does
+            /// not count.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            /// use tamis::CuckooFilter;
+            /// let builder = CuckooFilter::<str>::builder().buckets(100_000).slots(4);
+            /// let builder = builder.fingerprint_bits(16);
+            /// let filter = builder.build()?;
+            /// assert!((800_000..808_000).contains(&filter.size_in_bytes()));
+            /// # Ok::<(), tamis::BuildError>(())
+            /// ```
+            #[must_use]
+            pub fn size_in_bytes(&self) -> u64 {
+                self.shared.size_in_bytes()
+            }
+
+            /// Returns the sizes of the filter, which determine the fingerprint and the buckets of
+            /// every item.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            /// use tamis::CuckooFilter;
+            /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
+            /// assert_eq!(filter.geometry().fingerprint_bits(), 12);
+            /// # Ok::<(), tamis::BuildError>(())
+            /// ```
+            #[must_use]
+            pub fn geometry(&self) -> Geometry {
+                self.shared.geometry()
+            }
+
+            /// Returns the hasher.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            /// use tamis::CuckooFilter;
+            /// use tamis::hash::HashItem;
+            ///
+            /// let filter = CuckooFilter::<str>::with_capacity(10)?;
+            /// filter.by_hash().insert(filter.hasher().hash_item("a"))?;
+            /// assert!(filter.contains("a"));
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[must_use]
+            pub fn hasher(&self) -> &S {
+                self.shared.hasher()
+            }
+        }
+    )*};
+}
+
+methods! { CuckooFilter OnceCuckooFilter }
