@@ -44,6 +44,9 @@ const OWNERS: [(&str, &[&str]); 2] = [
         "crates/cuckoo/src/",
         &[
             "table.rs",
+            "table/buckets.rs",
+            "table/guard.rs",
+            "table/query.rs",
             "growth/batch.rs",
             "growth/guard.rs",
             "growth/query.rs",

@@ -11,7 +11,9 @@ use tamis_sync::Ordering;
 use tamis_sync::model::{Mutant, check, must_fail, must_fail_with, with_plain_looks};
 use tamis_sync::thread::{Arc, spawn};
 
-use super::{BatchRead, Classes, StripeGuard, Table};
+use super::guard::StripeGuard;
+use super::{BatchRead, Table};
+use crate::batch::Classes;
 use crate::error::InsertError;
 use crate::evict;
 use crate::geometry::Geometry;

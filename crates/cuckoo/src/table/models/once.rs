@@ -1,6 +1,6 @@
 //! Once inserts: exactly one of two concurrent inserts returns `Ok(true)`.
 
-use super::super::LOCK;
+use super::super::guard::LOCK;
 use super::*;
 
 // Exactly one of two concurrent inserts returns `Ok(true)`, even if the item is relocated
