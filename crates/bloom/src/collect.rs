@@ -90,8 +90,12 @@ macro_rules! collection {
         ///
         /// If the iterator reports its exact length, the filter is sized for that length, and
         /// inserting takes at most as much memory again as the filter. If not, all items are hashed
-        /// first, which takes 8 bytes per item. If the allocation of the filter fails, ends as
+        /// first, which takes 8 bytes per item. If the allocation of the filter fails, aborts as
         /// std's collections do.
+        ///
+        /// # Panics
+        ///
+        /// If the iterator reports a length for which no filter can be built.
         impl<T: ?Sized, S: HashItem<I::Borrowed> + Default, I: AsItem<T>> FromIterator<I> for $name<T, S> {
             fn from_iter<Items: IntoIterator<Item = I>>(items: Items) -> Self {
                 of_items(items, S::default(), |hasher: &S, item: I| hasher.hash_item(item.as_item()))

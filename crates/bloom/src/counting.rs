@@ -27,8 +27,8 @@ use crate::shared::Shared;
 /// [`remove`](Self::remove) subtracts 1, and the filter contains an item if none of its counters
 /// is 0. So it takes four times the memory of a blocked filter: 48 bits per item at 1 %, 67 at 0.1
 /// %, 163 at 1e-6. If you need less, use `CuckooFilter`, which takes about a quarter of that; but
-/// its inserts fail when it is full, and after eight copies of an item. Here an insert never fails:
-/// an overfilled filter has a higher false-positive rate.
+/// its inserts fail when it is full, and after as many copies of an item as two buckets have slots:
+/// ten at 1 %. Here an insert never fails: an overfilled filter has a higher false-positive rate.
 ///
 /// **A counter that reaches 15 stays 15**, because the filter does not know how far it should have
 /// counted. So an item that had 15 copies at one time stays in the filter when all of them are
@@ -70,7 +70,8 @@ impl<T: ?Sized> CountingBloomFilter<T> {
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the allocation fails.
+    /// [`BuildError`] if the allocation fails, or if no filter of this type has so high a capacity
+    /// ([`RateTooLow`](BuildError::RateTooLow), [`TooLarge`](BuildError::TooLarge)).
     ///
     /// # Examples
     ///
@@ -453,7 +454,7 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     }
 
     /// Returns the estimated number of items divided by the capacity. 1 means full. Above 1 the
-    /// filter is overfilled, and its rate is higher than the rate it was built for. Reads all
+    /// filter is overfilled, and its rate may be higher than the rate it was built for. Reads all
     /// counters: `O(bits)`.
     ///
     /// # Examples

@@ -124,7 +124,8 @@ impl<F: Growing> ScalableBuilder<F> {
     /// ends where the page of the filter [says](crate::ScalableBloomFilter#where-growth-ends). The
     /// first slice is not larger.
     ///
-    /// At most half of `rate · 2^64`: more is [`BuildError::RateTooLow`] at the build.
+    /// At most half of `rate · 2^64`: more is [`BuildError::RateTooLow`] at the build. 0 counts as
+    /// 1.
     ///
     /// # Examples
     ///
@@ -238,7 +239,8 @@ impl<F: Growing> ScalableBuilder<F> {
     ///
     /// # Errors
     ///
-    /// As [`build`](Self::build), but for the allocation.
+    /// As [`build`](Self::build), apart from a failed allocation. The
+    /// [limit](Self::max_size_in_bytes) is checked.
     ///
     /// # Examples
     ///

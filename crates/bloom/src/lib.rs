@@ -19,8 +19,9 @@
 //!   inserts and removals are lock-free, its queries wait-free.
 //! * [`ScalableBloomFilter`] and [`OnceScalableBloomFilter`] are chains of blocked filters that
 //!   grow while threads use them.
-//! * A [`RotatingBloomFilter`] covers a window: the last items, or the last span of time. A query
-//!   reads one cache line per word of the item, and the insert of a new item locks a stripe.
+//! * A [`RotatingBloomFilter`] covers a window: the last items, or the last span of time. With 7
+//!   generations, the default, a query reads one cache line per word of the item. The insert of a
+//!   new item locks a stripe.
 //!
 //! All types have:
 //!

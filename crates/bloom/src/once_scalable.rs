@@ -51,7 +51,8 @@ impl<T: ?Sized> OnceScalableBloomFilter<T> {
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the allocation fails.
+    /// [`BuildError`] if the allocation fails, or if no filter of this type has so high a capacity
+    /// ([`RateTooLow`](BuildError::RateTooLow), [`TooLarge`](BuildError::TooLarge)).
     ///
     /// # Examples
     ///
@@ -123,8 +124,8 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// [`false_positive_rate`](Self::false_positive_rate).
     ///
     /// Wait-free. Sees every insert that happens before the call, into whatever slice. Of an insert
-    /// that runs concurrently, it may see all bits, some, or none. Looks into the slices until one
-    /// contains the item, the newest first.
+    /// that runs concurrently, it may see all bits, some, or none. Looks into all slices of one shape
+    /// at once, and into those of the newest shape first, until one contains the item.
     ///
     /// # Examples
     ///

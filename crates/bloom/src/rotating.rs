@@ -74,7 +74,7 @@ pub(crate) mod protocol {}
 /// event. A wrong reading has these effects (a *generation* is `span / (generations − 1)`, rounded
 /// up):
 ///
-/// * A reading below the newest changes nothing, however old it is: a thread may be late.
+/// * A single reading below the newest changes nothing, however old it is: a thread may be late.
 /// * If the clock is set back, time stands still. The lower readings take over when they have
 ///   advanced by one generation, in four different readings, and none above the newest came
 ///   between. Nothing is forgotten then. (A clock that is set back by less than two generations may
@@ -82,10 +82,10 @@ pub(crate) mod protocol {}
 ///   of four readings.
 /// * A reading that is too high forgets items too early. If it is higher than the newest by the
 ///   span and a generation, it forgets all of them. Then the readings of the true clock take over,
-///   as above. If the same high time comes again, less than a generation passes. If a lower but
-///   still wrong time comes after that, it counts as a new one.
-/// * Of two clocks that are read in turn, the higher one counts, unless it stands still for a
-///   generation, or the lower one took over before.
+///   as above. A repetition of the same high reading moves the time by less than a generation. A
+///   lower reading that is still too high counts as a new wrong reading.
+/// * If two clocks are read in turn, the filter follows the higher one, as long as that clock
+///   advances. After the lower one has taken over, the filter follows the lower one in the same way.
 ///
 /// [`clock_changes`](Self::clock_changes) counts how often other readings took over. It is 0 with
 /// one monotonic clock, unless four readings in a row are late by more than a generation.
@@ -95,7 +95,7 @@ pub(crate) mod protocol {}
 /// Each generation is sized for its share of the [`capacity`](Self::capacity). A window by items
 /// rotates when a generation is full. A flood of distinct items moves it, as all new items do, and
 /// [`rotations`](Self::rotations) shows that. In a window by time a burst may fill one generation
-/// beyond its share. Nothing is forgotten for it, but the false-positive rate grows.
+/// beyond its share. No item is forgotten earlier, but the false-positive rate grows.
 /// [`saturation`](Self::saturation) is that of the fullest generation, so it exceeds 1 before the
 /// expected rate exceeds the request. (The rate of a filter for a few thousand items scatters
 /// around the expected one; [`false_positive_rate`](Self::false_positive_rate) returns that of the
@@ -465,7 +465,7 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     ///
     /// Call it before each insert, or from time to time: an item has the age of the newest reading
     /// before its insert. When `advance` returns, items that are older than the window by one
-    /// generation or more are forgotten. If time jumps by more than the window, everything is
+    /// generation or more are forgotten. If time jumps by the span and a generation, everything is
     /// forgotten. A call that has nothing to do is two loads and two comparisons. Threads may pass
     /// readings out of order.
     ///
@@ -707,9 +707,9 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
 
     /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
     ///
-    /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at most twice
-    /// that number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond
-    /// at any size.
+    /// Reads groups of 64-byte lines, with a line of each generation in a group: at least `lines`
+    /// lines, rounded up to whole groups (all if there are fewer), and at most twice that number,
+    /// evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
     ///
     /// # Examples
     ///
@@ -736,8 +736,8 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// requested. Reads all bits: `O(size)`.
     ///
     /// In a window by items it is the number of items in the live generations, divided by the
-    /// number that they are sized for: it stays below 1. In a window by time it is that of the
-    /// fullest generation alone, so that a [burst](Self#bursts) shows.
+    /// number that they are sized for: at most 1, apart from the error of the estimate. In a window
+    /// by time it is that of the fullest generation alone, so that a [burst](Self#bursts) shows.
     ///
     /// # Examples
     ///

@@ -16,11 +16,12 @@ use crate::growing::ScalableBuilder;
 /// A Bloom filter that grows: it needs no size, stays below its false-positive rate up to its
 /// [`max_capacity`](Self::max_capacity), and any number of threads use it while it grows.
 ///
-/// It is a chain of blocked filters, called slices. Each is three times as large as the one before
-/// it, with a lower rate, so that the sum of their rates stays below the request. New items go into
-/// the newest slice until it holds the items it was sized for. The next slice is reserved before
-/// that, and its memory is made present page by page, one per insert. No insert waits for growth,
-/// no item is moved, and no slice is freed before the filter.
+/// It is a chain of blocked filters, called slices. Each holds three times the items of the slice
+/// before it, at a lower rate. The last slice holds what is left of the maximum, up to six times the
+/// items of the slice before it, at a rate that may be higher. The sum of all rates stays below the
+/// request. New items go into the newest slice until it holds the items it was sized for. The next
+/// slice is reserved before that, and its memory is made present page by page, one per insert. No
+/// insert waits for growth, no item is moved, and no slice is freed before the filter.
 ///
 /// # What it costs
 ///
@@ -34,10 +35,10 @@ use crate::growing::ScalableBuilder;
 /// | 7 slices, full (10,930,000 items) | 19.2 | 28.7 | 57.8 |
 /// | a [`BlockedBloomFilter`](crate::BlockedBloomFilter) of the right size | 12.0 | 19.3 | 40.7 |
 ///
-/// A query looks into all slices: one cache line each. Of items in batches that are mostly present,
-/// each looks into the fullest slice, and only those that it lacks look into the others. From
-/// 10,000 items, a filter grows to 10 million in 7 slices, and to 10 billion in 14. If you know the
-/// number of items, use a filter of that size, or give it as the
+/// A query of an absent item reads one cache line of each slice. A batch whose items are mostly
+/// present queries the fullest slice first, and the other slices only for the items that are not
+/// there. From 10,000 items, a filter grows to 10 million in 7 slices, and to 10 billion in 14. If
+/// you know the number of items, use a filter of that size, or give it as the
 /// [`capacity`](ScalableBuilder::capacity).
 ///
 /// # Where growth ends
@@ -81,7 +82,8 @@ impl<T: ?Sized> ScalableBloomFilter<T> {
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the allocation fails.
+    /// [`BuildError`] if the allocation fails, or if no filter of this type has so high a capacity
+    /// ([`RateTooLow`](BuildError::RateTooLow), [`TooLarge`](BuildError::TooLarge)).
     ///
     /// # Examples
     ///
@@ -152,8 +154,8 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// [`false_positive_rate`](Self::false_positive_rate).
     ///
     /// Wait-free. Sees every insert that happens before the call, into whatever slice. Of an insert
-    /// that runs concurrently, it may see all bits, some, or none. Looks into the slices until one
-    /// contains the item, the newest first.
+    /// that runs concurrently, it may see all bits, some, or none. Looks into all slices of one shape
+    /// at once, and into those of the newest shape first, until one contains the item.
     ///
     /// # Examples
     ///

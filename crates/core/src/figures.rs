@@ -35,7 +35,7 @@ pub struct Figures {
     /// from 0 to 1.
     pub fill: Sampled,
     /// The items divided by the capacity: 1 means full. Above 1 the filter has more items than it
-    /// was built for, and its false-positive rate exceeds the requested one.
+    /// was built for, and its false-positive rate may exceed the requested one.
     pub saturation: Sampled,
     /// The probability that a query for an item that was not inserted returns `true`, computed from
     /// the contents.

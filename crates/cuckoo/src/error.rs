@@ -35,10 +35,10 @@ pub enum InsertError {
     /// cannot distinguish from it. The number of these copies is twice the slots per bucket. Other
     /// items can still be inserted.
     TooManyCopies,
-    /// A filter that grows has no room for the item, and cannot grow now: another thread stopped
-    /// while it held a lock, for about a second (without `std`, a much shorter time). The filter
-    /// has not reached its last size. When the thread goes on, inserts succeed again. Until then,
-    /// further inserts that find no room wait for milliseconds only.
+    /// The filter has no room for the item, and cannot grow now, although it has not reached its
+    /// last size. Another thread has held a lock that growth needs for about a second (without
+    /// `std`, for a much shorter time). When that thread goes on, inserts succeed again. Until then,
+    /// each further insert that finds no room waits for milliseconds and returns this error.
     Stalled,
 }
 

@@ -30,8 +30,8 @@ use crate::shared::Shared;
 ///
 /// *Limits.* A filter with four slots per bucket is built to use 95 % of its slots, and the first
 /// insert fails near 97 % ([`InsertError::Full`]). Many copies of the same items make the filter
-/// full sooner: near 75 %, if every item was inserted three times. The filter holds at most eight
-/// copies of an item, the slots of two buckets ([`InsertError::TooManyCopies`]).
+/// full sooner: near 75 %, if every item was inserted three times. The filter holds at most as many
+/// copies of an item as two buckets have slots: ten at 1 % ([`InsertError::TooManyCopies`]).
 ///
 /// *Growth.* With [`max_capacity`](crate::Builder::max_capacity) the filter grows in place, and is
 /// full at its last size only. The copies of an item are limited by the slots of two buckets at the
@@ -66,7 +66,8 @@ impl<T: ?Sized> CuckooFilter<T> {
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the allocation fails.
+    /// [`BuildError`] if the allocation fails, or if no filter of this type has so high a capacity
+    /// ([`RateTooLow`](BuildError::RateTooLow), [`TooLarge`](BuildError::TooLarge)).
     ///
     /// # Examples
     ///

@@ -17,8 +17,9 @@ use crate::shared::Shared;
 /// A concurrent cuckoo filter whose `insert` is a test-and-set: **exactly one** of any number of
 /// concurrent inserts of an item returns `Ok(true)`.
 ///
-/// Use it to claim work. At most rates below 0.1 % it needs less memory than `OnceBloomFilter` of
-/// the crate `tamis`. When it is full, it returns an error, where the rate of a Bloom filter rises.
+/// Use it to claim work. For most rates below 0.1 %, it needs less memory than the `OnceBloomFilter`
+/// of the crate `tamis`. An insert into a full filter returns an error. (The rate of a Bloom filter
+/// rises instead.)
 /// If an item is a false positive, no insert of it returns `Ok(true)`; this happens at the
 /// [`false_positive_rate`](Self::false_positive_rate).
 ///
@@ -62,7 +63,8 @@ impl<T: ?Sized> OnceCuckooFilter<T> {
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the allocation fails.
+    /// [`BuildError`] if the allocation fails, or if no filter of this type has so high a capacity
+    /// ([`RateTooLow`](BuildError::RateTooLow), [`TooLarge`](BuildError::TooLarge)).
     ///
     /// # Examples
     ///

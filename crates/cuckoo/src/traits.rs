@@ -76,8 +76,12 @@ fn from_hashes<T: ?Sized, S>(
 /// Builds a filter whose capacity is the number of items, at the default rate of at most 1 %.
 ///
 /// All items are hashed first, which needs 8 bytes per item. If an allocation fails, the program
-/// ends as with std's collections. A [`CuckooFilter`] cannot be collected, because it may fail to
+/// aborts as with std's collections. A [`CuckooFilter`] cannot be collected, because it may fail to
 /// insert copies of an item: see [`try_extend`](tamis_core::Filter::try_extend).
+///
+/// # Panics
+///
+/// If the iterator reports a length for which no vector of hashes can be allocated.
 impl<T: ?Sized, S: HashItem<I::Borrowed> + Default, I: AsItem<T>> FromIterator<I>
     for OnceCuckooFilter<T, S>
 {

@@ -269,7 +269,8 @@ impl<T: ?Sized> RotatingBloomFilter<T> {
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the allocation fails.
+    /// [`BuildError`] if the allocation fails, or if no filter of this type has so high a capacity
+    /// ([`RateTooLow`](BuildError::RateTooLow), [`TooLarge`](BuildError::TooLarge)).
     ///
     /// # Examples
     ///
