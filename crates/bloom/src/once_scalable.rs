@@ -124,8 +124,8 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
     /// [`false_positive_rate`](Self::false_positive_rate).
     ///
     /// Wait-free. Sees every insert that happens before the call, into whatever slice. Of an insert
-    /// that runs concurrently, it may see all bits, some, or none. Looks into all slices of one shape
-    /// at once, and into those of the newest shape first, until one contains the item.
+    /// that runs concurrently, it may see all bits, some, or none. Looks into all slices of one
+    /// shape at once, and into those of the newest shape first, until one contains the item.
     ///
     /// # Examples
     ///

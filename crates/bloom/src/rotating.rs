@@ -85,7 +85,8 @@ pub(crate) mod protocol {}
 ///   as above. A repetition of the same high reading moves the time by less than a generation. A
 ///   lower reading that is still too high counts as a new wrong reading.
 /// * If two clocks are read in turn, the filter follows the higher one, as long as that clock
-///   advances. After the lower one has taken over, the filter follows the lower one in the same way.
+///   advances. After the lower one has taken over, the filter follows the lower one in the same
+///   way.
 ///
 /// [`clock_changes`](Self::clock_changes) counts how often other readings took over. It is 0 with
 /// one monotonic clock, unless four readings in a row are late by more than a generation.

@@ -17,11 +17,11 @@ use crate::growing::ScalableBuilder;
 /// [`max_capacity`](Self::max_capacity), and any number of threads use it while it grows.
 ///
 /// It is a chain of blocked filters, called slices. Each holds three times the items of the slice
-/// before it, at a lower rate. The last slice holds what is left of the maximum, up to six times the
-/// items of the slice before it, at a rate that may be higher. The sum of all rates stays below the
-/// request. New items go into the newest slice until it holds the items it was sized for. The next
-/// slice is reserved before that, and its memory is made present page by page, one per insert. No
-/// insert waits for growth, no item is moved, and no slice is freed before the filter.
+/// before it, at a lower rate. The last slice holds what is left of `max_capacity`, up to six times
+/// the items of the slice before it, at a rate that may be higher. The sum of all rates stays below
+/// the request. New items go into the newest slice until it holds the items it was sized for. The
+/// next slice is reserved before that, and its memory is made present page by page, one per insert.
+/// No insert waits for growth, no item is moved, and no slice is freed before the filter.
 ///
 /// # What it costs
 ///
@@ -154,8 +154,8 @@ impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
     /// [`false_positive_rate`](Self::false_positive_rate).
     ///
     /// Wait-free. Sees every insert that happens before the call, into whatever slice. Of an insert
-    /// that runs concurrently, it may see all bits, some, or none. Looks into all slices of one shape
-    /// at once, and into those of the newest shape first, until one contains the item.
+    /// that runs concurrently, it may see all bits, some, or none. Looks into all slices of one
+    /// shape at once, and into those of the newest shape first, until one contains the item.
     ///
     /// # Examples
     ///

@@ -81,9 +81,9 @@ pub enum BuildError {
     /// Only some of the sizes that belong together are given, such as bits without probes, or
     /// buckets without slots.
     Incomplete,
-    /// The size is given in more than one way: two of capacity and rate, explicit sizes, and `like`.
-    /// Only a capacity may go with `like`. Words do not go with `like`, and a `max_capacity` goes
-    /// neither with `like` nor with explicit sizes.
+    /// The size is given in more than one way: two of capacity and rate, explicit sizes, and
+    /// `like`. Only a capacity may go with `like`. Words do not go with `like`, and a
+    /// `max_capacity` goes neither with `like` nor with explicit sizes.
     Conflict,
     /// The geometry belongs to another type of filter.
     Layout,

@@ -37,8 +37,8 @@ pub enum InsertError {
     TooManyCopies,
     /// The filter has no room for the item, and cannot grow now, although it has not reached its
     /// last size. Another thread has held a lock that growth needs for about a second (without
-    /// `std`, for a much shorter time). When that thread goes on, inserts succeed again. Until then,
-    /// each further insert that finds no room waits for milliseconds and returns this error.
+    /// `std`, for a much shorter time). When that thread goes on, inserts succeed again. Until
+    /// then, each further insert that finds no room waits for milliseconds and returns this error.
     Stalled,
 }
 

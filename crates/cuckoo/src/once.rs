@@ -17,11 +17,10 @@ use crate::shared::Shared;
 /// A concurrent cuckoo filter whose `insert` is a test-and-set: **exactly one** of any number of
 /// concurrent inserts of an item returns `Ok(true)`.
 ///
-/// Use it to claim work. For most rates below 0.1 %, it needs less memory than the `OnceBloomFilter`
-/// of the crate `tamis`. An insert into a full filter returns an error. (The rate of a Bloom filter
-/// rises instead.)
-/// If an item is a false positive, no insert of it returns `Ok(true)`; this happens at the
-/// [`false_positive_rate`](Self::false_positive_rate).
+/// Use it to claim work. For most rates below 0.1 %, it needs less memory than the
+/// `OnceBloomFilter` of the crate `tamis`. An insert into a full filter returns an error. (The rate
+/// of a Bloom filter rises instead.) If an item is a false positive, no insert of it returns
+/// `Ok(true)`; this happens at the [`false_positive_rate`](Self::false_positive_rate).
 ///
 /// There is no `remove`. Two items that the filter cannot distinguish are stored once, because the
 /// second insert returns `Ok(false)`. Removing one would also remove the other, which would be a

@@ -3,8 +3,8 @@
 use crate::normalization::Normalization;
 
 /// The normalization of a file, and whether a live file may be loaded. Each function of this crate
-/// is also a method here; the functions use the default options: no normalization, and no live
-/// file.
+/// that reads or writes a filter is also a method here. The functions use the default options: no
+/// normalization, and no live file.
 ///
 /// # Examples
 ///

@@ -31,7 +31,7 @@ pub enum SaveError {
     Io(io::Error),
     /// The path names a directory, a pipe or a device.
     NotAFile,
-    /// The allocation of a snapshot failed.
+    /// The allocation of a copy of the filter failed.
     Alloc {
         /// The number of bytes requested.
         bytes: u64,

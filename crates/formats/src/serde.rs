@@ -20,8 +20,8 @@ use crate::save_error::SaveError;
 /// Serializes a filter as the bytes of a file: for `#[serde(with = "tamis::formats::serde")]`.
 ///
 /// A format for people (JSON, TOML, YAML) gets a string in base64, with the standard alphabet and
-/// padding. The bytes take memory of the size of the filter. Other threads may insert meanwhile, as
-/// in [`save`](crate::save()), which may copy a cuckoo filter.
+/// padding. The bytes take memory of the size of the filter. Other threads may insert meanwhile.
+/// Some filters are copied first, as [`save`](crate::save()) does.
 ///
 /// # Errors
 ///

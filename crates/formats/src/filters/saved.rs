@@ -105,9 +105,10 @@ pub trait Saved: Sealed {
 /// A filter type whose file can be used in place: see [`map`](crate::map) and
 /// [`FilterSet`](crate::FilterSet).
 ///
-/// These are the filters of fixed size. A cuckoo filter that grows
-/// ([`max_capacity`](tamis_cuckoo::Builder::max_capacity)) is an error: it can be loaded
-/// ([`LoadError::NotInPlace`]). The trait is sealed.
+/// These are [`BloomFilter`], [`BlockedBloomFilter`], [`OnceBloomFilter`], [`CuckooFilter`] and
+/// [`OnceCuckooFilter`]. The file of a cuckoo filter that grows
+/// ([`max_capacity`](tamis_cuckoo::Builder::max_capacity)) is an error
+/// ([`LoadError::NotInPlace`]): load it instead. The trait is sealed.
 ///
 /// # Examples
 ///
@@ -135,14 +136,16 @@ pub trait Saved: Sealed {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be used in its file",
-    note = "a filter that grows has several arrays and locks: load it instead"
+    note = "only BloomFilter, BlockedBloomFilter, OnceBloomFilter, CuckooFilter and \
+            OnceCuckooFilter can: load the others"
 )]
 pub trait Mappable: Saved + OneArray {}
 
 /// A filter type of which a saved one can be merged into another: see
 /// [`merge_from`](crate::merge_from).
 ///
-/// The trait is sealed.
+/// These are [`BloomFilter`], [`BlockedBloomFilter`], [`OnceBloomFilter`] and
+/// [`CountingBloomFilter`]. The trait is sealed.
 ///
 /// # Examples
 ///
@@ -157,14 +160,14 @@ pub trait Mappable: Saved + OneArray {}
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be merged from a file",
-    note = "Bloom filters of a fixed size can be merged, with or without counters"
+    note = "only BloomFilter, BlockedBloomFilter, OnceBloomFilter and CountingBloomFilter can"
 )]
 pub trait Mergeable: Saved + Union {}
 
-/// A Bloom filter type that can be saved. A saved one can be merged into another, and processes can
-/// share one.
+/// A filter type that processes can share: see [`Live`](crate::Live). A saved one can also be
+/// merged into another.
 ///
-/// The trait is sealed.
+/// These are [`BloomFilter`], [`BlockedBloomFilter`] and [`OnceBloomFilter`]. The trait is sealed.
 ///
 /// # Examples
 ///
@@ -179,9 +182,8 @@ pub trait Mergeable: Saved + Union {}
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a Bloom filter that can be saved",
-    note = "a cuckoo filter cannot be merged from a file, and processes cannot share one: its inserts take locks, and a \
-            killed process would leave one locked"
+    message = "processes cannot share a `{Self}`",
+    note = "only BloomFilter, BlockedBloomFilter and OnceBloomFilter can be shared"
 )]
 pub trait SavedBloom: Mappable + Mergeable {}
 

@@ -14,23 +14,25 @@ pub trait Filter: Any + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`Error::Key`] if the system has no keys of this type.
+    /// [`Error::Key`] if the system has no keys of this type, and [`Error::EmptyKey`] if the key is
+    /// empty and the system has no empty keys.
     fn contains(&self, key: Key<'_>) -> Result<bool, Error>;
 
     /// Inserts a key as the system does. Returns whether the filter has changed.
     ///
     /// # Errors
     ///
-    /// [`Error::Key`] if the system has no keys of this type, and [`Error::Full`] if the system
-    /// would refuse it.
+    /// Those of [`contains`](Self::contains); [`Error::ReadOnly`] if the filter is a part of a
+    /// table or of a file; [`Error::Full`] if the system refuses the insert; [`Error::Size`] or
+    /// [`Error::Alloc`] if the filter has to grow and cannot.
     fn insert(&mut self, key: Key<'_>) -> Result<bool, Error>;
 
     /// Removes a key as the system does. Returns whether there was one.
     ///
     /// # Errors
     ///
-    /// [`Error::Key`] as [`contains`](Self::contains), and [`Error::NoRemoval`] if the system
-    /// cannot remove keys.
+    /// Those of [`contains`](Self::contains), and [`Error::NoRemoval`] if the system cannot remove
+    /// keys.
     fn remove(&mut self, key: Key<'_>) -> Result<bool, Error> {
         let _ = key;
         Err(Error::NoRemoval)
@@ -96,7 +98,8 @@ pub trait Filter: Any + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`Error::Union`] if the other filter is not like this one, or the system has no union.
+    /// [`Error::Union`] if the other filter is not like this one, or the system has no union;
+    /// [`Error::Alloc`].
     ///
     /// # Examples
     ///

@@ -101,12 +101,14 @@ impl<F: SavedBloom> Live<F> {
     ///
     /// It writes a temporary file in the same directory, then renames it, so no process sees a file
     /// without its header. It allocates the whole file, so a full disk is an error here and does
-    /// not kill a process later (SIGBUS). File systems that copy data on each write cannot promise
-    /// that.
+    /// not kill a process later (SIGBUS). On a file system that copies data on each write, a full
+    /// disk may still do that.
     ///
     /// # Errors
     ///
-    /// [`SaveError`] if the file exists or cannot be created, or if the filter needs locks.
+    /// [`SaveError`] if the file exists or cannot be created; [`SaveError::Sizes`] if the sizes
+    /// belong to another type of filter; [`SaveError::LiveLocks`] if the filter needs locks;
+    /// [`SaveError::BigEndian`] on a big-endian processor.
     ///
     /// # Examples
     ///
@@ -142,12 +144,14 @@ impl<F: SavedBloom> Live<F> {
 
     /// Opens the file of a filter with these parts, or creates it as
     /// [`create_file`](Self::create_file) does. Any number of processes may do this at the same
-    /// time: one creates the file, and the others open it.
+    /// time: one creates the file, and the others open it. The capacity of an existing file may
+    /// differ: it is not compared.
     ///
     /// # Errors
     ///
-    /// As [`create_file`](Self::create_file); and [`SaveError::Existing`] if the file exists and is
-    /// not a live filter with these parts and this normalization.
+    /// As [`create_file`](Self::create_file), except that the file may exist. If it does:
+    /// [`SaveError::Existing`] unless it is a live filter with these sizes, this hasher and this
+    /// normalization.
     pub fn open_or_create_file(
         path: impl AsRef<Path>,
         parts: &Parts<F::Hasher>,
@@ -177,8 +181,8 @@ impl<F: SavedBloom> Live<F> {
     ///
     /// # Errors
     ///
-    /// As [`create_file`](Self::create_file), and [`ErrorKind::AlreadyExists`] if the file is not
-    /// empty.
+    /// As [`create_file`](Self::create_file). [`ErrorKind::AlreadyExists`] means that the file is
+    /// not empty.
     ///
     /// # Examples
     ///

@@ -36,19 +36,27 @@ use crate::save_error::SaveError;
 /// kept. Before the end of the save, the temporary file of an existing file is accessible to the
 /// user of the process only.
 ///
+/// # Copies
+///
 /// Other threads may insert meanwhile. The file then holds every item whose insert happened before
-/// the call. A cuckoo filter is copied if another thread relocates an item during the save, which
-/// is then written a second time: it takes twice its memory meanwhile. One that grows is always
-/// copied, and its inserts wait for the copy.
+/// the call. Some filters are copied first, and take twice their memory meanwhile:
+///
+/// * A [`RotatingBloomFilter`](tamis_bloom::RotatingBloomFilter) is always copied.
+/// * A cuckoo filter that grows is always copied. Its inserts wait for the copy.
+/// * Another cuckoo filter is copied, and its file is written a second time, only if another thread
+///   relocates an item during the save, or removes one.
+///
+/// # Secrets
 ///
 /// The file contains the seed or key of the hasher. If it is secret, create the file beforehand
 /// with narrow permissions.
 ///
 /// # Errors
 ///
-/// [`SaveError`] if the path is not that of a file, or if the file cannot be written. An existing
-/// file is then as before, unless only the sync of the directory failed: then the path has the new
-/// file, but a crash may undo it.
+/// [`SaveError`] if the path is not that of a file, if the file cannot be written, or if a copy of
+/// the filter cannot be allocated ([`SaveError::Alloc`]). An existing file is then as before,
+/// unless only the sync of the directory failed: then the path has the new file, but a crash may
+/// undo it.
 ///
 /// # Examples
 ///

@@ -19,8 +19,7 @@ use crate::save_error::SaveError;
 ///
 /// It first copies the filter, since the checksums come before the body; a filter takes twice its
 /// memory meanwhile. Other threads may insert during the copy: the stream then holds every item
-/// whose insert happened before the call. [`save`](crate::save) copies only a cuckoo filter that
-/// grows, or in which another thread relocates an item.
+/// whose insert happened before the call. [`save`](crate::save) copies fewer filters.
 ///
 /// # Errors
 ///

@@ -78,8 +78,8 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
     /// # Errors
     ///
     /// [`SetSaveError`] if the filter grows, the name or the hash is refused, the copy cannot be
-    /// allocated, or `to` returns an error. If nothing was written, the set is as before. If `to`
-    /// failed, nothing more can be written to this set.
+    /// allocated, or the stream returns an error. If nothing was written, the set is as before. If
+    /// a part of the filter was written, nothing more can be written to this set.
     pub fn add<F>(&mut self, name: impl AsRef<[u8]>, filter: &F) -> Result<(), SetSaveError>
     where
         F: Mappable + Filter<Item = T>,
@@ -190,7 +190,8 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
     ///
     /// # Errors
     ///
-    /// [`SetSaveError`] if `to` returns an error, or returned one before.
+    /// [`SetSaveError`] if the stream returns an error, or if an earlier error left a part of a
+    /// filter.
     pub fn finish(mut self) -> Result<W, SetSaveError> {
         if self.is_broken {
             return Err(SetSaveError::Broken);
