@@ -1,4 +1,4 @@
-//! One error type that covers all errors of the crate.
+//! One error type for code that builds, fills, combines, saves and loads filters.
 
 use core::convert::Infallible;
 use core::fmt;
@@ -9,7 +9,11 @@ use tamis_cuckoo::{InsertError, MergeError};
 #[cfg(feature = "formats")]
 use tamis_formats::{LoadError, SaveError};
 
-/// Any error of this crate. Functions that build, fill and combine filters can return it with `?`.
+/// An error of building, filling, combining, saving or loading a filter. A function that returns
+/// this type can use `?` on each of these errors.
+///
+/// The errors of normalizations, of sets of filters, and of the filters of other systems (all in
+/// the module `formats`) are not among them.
 ///
 /// # Examples
 ///

@@ -16,8 +16,8 @@
 //! | replace another crate | [`coming_from`] |
 //!
 //! [The table of all types](crate#which-type) is on the page of the crate. A filter that is built
-//! without a rate has 1 %. A function that returns [`Error`] can use `?` on every error of the
-//! crate.
+//! without a rate has 1 %. A function that returns [`Error`] can build, fill, combine, save and
+//! load filters with `?`.
 
 // The chapters link to these.
 use crate::{

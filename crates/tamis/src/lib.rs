@@ -39,8 +39,8 @@
 //! | to remove items, or to count copies | [`CuckooFilter`] | each call adds a copy | 13.1 / 19.5 / 26.3 / 37.2 |
 //! | to remove items, with inserts that never fail | [`CountingBloomFilter`] | at least one call returns `true`; each adds a copy | 47.8 / 102.4 / 162.7 / 359.9 |
 //! | the least memory for most rates below 0.03 %, or claims that return an error when the filter is full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 19.5 / 26.3 / 37.2 |
-//! | a filter whose size you cannot guess: it grows while threads use it | [`ScalableBloomFilter`] | at least one call returns `true` | those of a blocked filter, times 1.0 to 1.7; [times up to 6 just after it has grown](guide::grow) |
-//! | claims whose number you cannot guess | [`OnceScalableBloomFilter`] | **exactly one** call returns `true` | those of a blocked filter, times 1.0 to 1.7; [times up to 6 just after it has grown](guide::grow) |
+//! | a filter whose size you cannot guess: it grows while threads use it | [`ScalableBloomFilter`] | at least one call returns `true` | those of a blocked filter, times 1.0 to 1.7; [times up to 7 just after it has grown](guide::grow#by-slices) |
+//! | claims whose number you cannot guess | [`OnceScalableBloomFilter`] | **exactly one** call returns `true` | those of a blocked filter, times 1.0 to 1.7; [times up to 7 just after it has grown](guide::grow#by-slices) |
 //!
 //! Both cuckoo filters grow in place, while threads use them, if the builder gets a
 //! [`max_capacity`](cuckoo::Builder::max_capacity). They then take one bit more per item for each
@@ -78,8 +78,8 @@
 //!   `false_positive_rate` returns the rate for its current contents.
 //! * **The same names.** Most methods to build, insert, query and report figures are the same in
 //!   all types, so one type can replace another. [Generic code](guide::generic) uses the traits
-//!   [`Filter`], [`OnceFilter`] and [`WithRate`]. [`Error`] has a `From` implementation for every
-//!   error of this crate.
+//!   [`Filter`], [`OnceFilter`] and [`WithRate`]. A function that returns [`Error`] can build,
+//!   fill, combine, save and load filters with `?`.
 //! * **Any hasher.** The default is ahash with random keys. A filter that is saved, or shared
 //!   between programs, needs a stable hasher from the module [`hash`].
 //! * **Clearing.** `clear` needs exclusive access, except in a [`RotatingBloomFilter`]. With a
