@@ -70,8 +70,8 @@
 //! # Metrics
 //!
 //! `figures` reads all bits once, and returns the number of items, the fill, the saturation and the
-//! false-positive rate ([`Figures`]). `figures_sampled` reads some lines, and returns each with its
-//! standard error.
+//! false-positive rate ([`Figures`]). `figures_sampled` reads a sample of the lines, and returns
+//! each figure with its standard error.
 //!
 //! # Memory order
 //!

@@ -21,7 +21,8 @@ use crate::growing::ScalableBuilder;
 /// the items of the slice before it, at a rate that may be higher. The sum of all rates stays below
 /// the request. New items go into the newest slice until it holds the items it was sized for. The
 /// next slice is reserved before that, and its memory is made present page by page, one per insert.
-/// No insert waits for growth, no item is moved, and no slice is freed before the filter.
+/// No insert waits for growth, no item is moved, and every slice lives until the filter is cleared
+/// or dropped.
 ///
 /// # What it costs
 ///

@@ -258,7 +258,8 @@ pub trait WithRate: Filter + Sized {
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if the rate is out of range or the allocation failed.
+    /// [`BuildError`] if the rate is out of range or too low for the capacity, or if the allocation
+    /// fails.
     fn with_rate(
         capacity: usize,
         false_positive_rate: f64,

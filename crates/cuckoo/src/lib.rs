@@ -23,9 +23,9 @@
 //! * Until the filter has grown, each doubling of the bound costs one bit per item.
 //! * The filter does not shrink. [`clear`](CuckooFilter::clear) keeps the memory too.
 //!
-//! Only an insert that finds no room waits for growth: for about a second at most, if another
-//! thread stopped while it held a lock. Then it returns [`InsertError::Stalled`]. At its last size
-//! a full filter returns [`InsertError::Full`]. [`growth`] has the protocol and its proof.
+//! Only an insert that finds no room waits for growth. If another thread stopped while it held a
+//! lock, the insert waits for about a second, and returns [`InsertError::Stalled`]. At its last
+//! size a full filter returns [`InsertError::Full`]. [`growth`] has the protocol and its proof.
 //!
 //! A *slot* holds the fingerprint of one item. A *bucket* consists of a few slots. Each item has
 //! two buckets. The builder chooses the shape of the buckets that needs the fewest bits, or nearly
