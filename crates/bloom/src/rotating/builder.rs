@@ -103,7 +103,7 @@ impl<T: ?Sized, S> RotatingBuilder<T, S> {
     /// [`advance`](RotatingBloomFilter::advance) brings the time, and not by the number of items.
     ///
     /// Each generation covers `span / (generations − 1)`. A span of more than 584 years counts as
-    /// that.
+    /// 584 years.
     ///
     /// # Examples
     ///
@@ -124,9 +124,9 @@ impl<T: ?Sized, S> RotatingBuilder<T, S> {
 
     /// Sets the number of live generations, from 2 to 16; 7 by default.
     ///
-    /// More generations forget earlier after the window (`1 / (generations − 1)` of it at the
-    /// latest) and need less memory for items out of the window. A query looks at all of them: 7
-    /// and a spare are the words of one cache line.
+    /// With more generations, an item is forgotten sooner after the window: after
+    /// `1 / (generations − 1)` of the window at the latest. Items out of the window then need less
+    /// memory. A query reads all generations: with 7, one cache line per word of the item.
     ///
     /// # Examples
     ///

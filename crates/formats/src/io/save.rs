@@ -44,7 +44,7 @@ use crate::save_error::SaveError;
 /// * A [`RotatingBloomFilter`](tamis_bloom::RotatingBloomFilter) is always copied.
 /// * A cuckoo filter that grows is always copied. Its inserts wait for the copy.
 /// * Another cuckoo filter is copied, and its file is written a second time, only if another thread
-///   relocates an item during the save, or removes one.
+///   relocates an item during the save, or removes one that has copies in both of its buckets.
 ///
 /// # Secrets
 ///
