@@ -23,10 +23,12 @@ macro_rules! of_a_fixed_size {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::BlockedBloomFilter;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
             /// use tamis::hash::HashItem;
             ///
-            /// let builder = BlockedBloomFilter::<str>::builder().capacity(10_000);
+            #[doc = concat!(
+                " let builder = ", stringify!($name), "::<str>::builder().capacity(10_000);"
+            )]
             /// let filter = builder.false_positive_rate(1e-3).build()?;
             /// let hash = filter.hasher().hash_item("a");
             /// filter.by_hash().insert(hash);
@@ -45,9 +47,11 @@ macro_rules! of_a_fixed_size {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::BlockedBloomFilter;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
             ///
-            /// let builder = BlockedBloomFilter::<str>::builder().capacity(1000);
+            #[doc = concat!(
+                " let builder = ", stringify!($name), "::<str>::builder().capacity(1000);"
+            )]
             /// let filter = builder.false_positive_rate(1e-10).build()?;
             /// filter.insert("b");
             /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
@@ -68,8 +72,10 @@ macro_rules! of_a_fixed_size {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::BlockedBloomFilter;
-            /// let mut filter = BlockedBloomFilter::<str>::with_capacity(10)?;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(
+                " let mut filter = ", stringify!($name), "::<str>::with_capacity(10)?;"
+            )]
             /// assert!(filter.get_mut().insert("a"));
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
@@ -84,8 +90,10 @@ macro_rules! of_a_fixed_size {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::BlockedBloomFilter;
-            /// assert_eq!(BlockedBloomFilter::<str>::with_capacity(10)?.capacity(), 10);
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(
+                " assert_eq!(", stringify!($name), "::<str>::with_capacity(10)?.capacity(), 10);"
+            )]
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
             #[must_use]
@@ -100,9 +108,11 @@ macro_rules! of_a_fixed_size {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::BlockedBloomFilter;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
             ///
-            /// let builder = BlockedBloomFilter::<u64>::builder().capacity(10_000);
+            #[doc = concat!(
+                " let builder = ", stringify!($name), "::<u64>::builder().capacity(10_000);"
+            )]
             /// let filter = builder.false_positive_rate(1e-3).build()?;
             /// for item in 0..5000 {
             ///     filter.insert(&item);
@@ -121,16 +131,19 @@ macro_rules! of_a_fixed_size {
             /// metrics.
             ///
             /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at
-            /// most twice that number, evenly spread: `O(lines)`. A sample of 1024 lines takes less
-            /// than a millisecond at any size.
+            /// most twice that number, evenly spread: `O(lines)`. A line of a counting filter is
+            /// four cache lines: 512 counters. A sample of 1024 lines takes less than a millisecond
+            /// at any size.
             ///
             /// # Examples
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::BlockedBloomFilter;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
             ///
-            /// let builder = BlockedBloomFilter::<u64>::builder().capacity(10_000);
+            #[doc = concat!(
+                " let builder = ", stringify!($name), "::<u64>::builder().capacity(10_000);"
+            )]
             /// let filter = builder.false_positive_rate(1e-3).build()?;
             /// for item in 0..5000 {
             ///     filter.insert(&item);
@@ -151,10 +164,10 @@ macro_rules! of_a_fixed_size {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::BlockedBloomFilter;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
             /// use tamis::hash::HashItem;
             ///
-            /// let filter = BlockedBloomFilter::<str>::with_capacity(10)?;
+            #[doc = concat!(" let filter = ", stringify!($name), "::<str>::with_capacity(10)?;")]
             /// filter.by_hash().insert(filter.hasher().hash_item("a"));
             /// assert!(filter.contains("a"));
             /// # Ok::<(), tamis::BuildError>(())
@@ -178,8 +191,10 @@ macro_rules! of_bits {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::BlockedBloomFilter;
-            /// let mut filter = BlockedBloomFilter::<str>::with_capacity(10)?;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(
+                " let mut filter = ", stringify!($name), "::<str>::with_capacity(10)?;"
+            )]
             /// filter.insert("a");
             /// filter.clear();
             /// assert!(!filter.contains("a"));
@@ -190,15 +205,15 @@ macro_rules! of_bits {
             }
 
             /// Returns the estimated number of items divided by the capacity. 1 means full. Above 1
-            /// the filter is overfilled, and its rate is higher than the rate it was built for.
+            /// the filter is overfilled, and its rate may be higher than the rate it was built for.
             /// Reads all bits: `O(bits)`.
             ///
             /// # Examples
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::BlockedBloomFilter;
-            /// let filter = BlockedBloomFilter::<u64>::with_capacity(1000)?;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" let filter = ", stringify!($name), "::<u64>::with_capacity(1000)?;")]
             /// for item in 0..3000 {
             ///     filter.insert(&item);
             /// }
@@ -216,8 +231,9 @@ macro_rules! of_bits {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::BlockedBloomFilter;
-            /// let filter = BlockedBloomFilter::<str>::builder().bits(4096).probes(4).build()?;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" let builder = ", stringify!($name), "::<str>::builder().bits(4096);")]
+            /// let filter = builder.probes(4).build()?;
             /// assert_eq!(filter.size_in_bytes(), 512);
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
@@ -232,8 +248,9 @@ macro_rules! of_bits {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::BlockedBloomFilter;
-            /// let filter = BlockedBloomFilter::<str>::builder().bits(4096).probes(4).build()?;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" let builder = ", stringify!($name), "::<str>::builder().bits(4096);")]
+            /// let filter = builder.probes(4).build()?;
             /// assert_eq!(filter.geometry().bits(), 4096);
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
@@ -256,10 +273,12 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::ScalableBloomFilter;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
             /// use tamis::hash::HashItem;
             ///
-            /// let builder = ScalableBloomFilter::<str>::builder().capacity(10_000);
+            #[doc = concat!(
+                " let builder = ", stringify!($name), "::<str>::builder().capacity(10_000);"
+            )]
             /// let filter = builder.false_positive_rate(1e-3).build()?;
             /// let hash = filter.hasher().hash_item("a");
             /// filter.by_hash().insert(hash);
@@ -281,9 +300,11 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::ScalableBloomFilter;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
             ///
-            /// let filter = ScalableBloomFilter::<str>::with_capacity(1 << 16)?;
+            #[doc = concat!(
+                " let filter = ", stringify!($name), "::<str>::with_capacity(1 << 16)?;"
+            )]
             /// filter.insert("b");
             /// let names: Vec<String> = vec!["a".into(), "b".into()];
             /// let mut hits = vec![];
@@ -311,9 +332,10 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::ScalableBloomFilter;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
             ///
-            /// let builder = ScalableBloomFilter::<str>::builder().false_positive_rate(1e-10);
+            #[doc = concat!(" let builder = ", stringify!($name), "::<str>::builder();")]
+            /// let builder = builder.false_positive_rate(1e-10);
             /// let filter = builder.build()?;
             /// filter.insert("b");
             /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
@@ -338,8 +360,10 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::ScalableBloomFilter;
-            /// let mut filter = ScalableBloomFilter::<str>::with_capacity(1 << 16)?;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(
+                " let mut filter = ", stringify!($name), "::<str>::with_capacity(1 << 16)?;"
+            )]
             /// filter.insert("a");
             /// filter.clear();
             /// assert!(!filter.contains("a"));
@@ -356,8 +380,8 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::ScalableBloomFilter;
-            /// let filter = ScalableBloomFilter::<u64>::with_capacity(2000)?;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" let filter = ", stringify!($name), "::<u64>::with_capacity(2000)?;")]
             /// assert_eq!(filter.capacity(), 2000);
             /// filter.insert_many_with(0..5000_u64, |_, _| ());
             /// assert_eq!(filter.capacity(), 2000 + 6000);
@@ -380,11 +404,13 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::ScalableBloomFilter;
-            /// let builder = ScalableBloomFilter::<u64>::builder().false_positive_rate(1e-12);
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" let builder = ", stringify!($name), "::<u64>::builder();")]
+            /// let builder = builder.false_positive_rate(1e-12);
             /// let filter = builder.build()?;
             /// assert_eq!(filter.max_capacity(), 9_223_372);
-            /// let filter = ScalableBloomFilter::<u64>::builder().max_capacity(1_000_000).build()?;
+            #[doc = concat!(" let builder = ", stringify!($name), "::<u64>::builder();")]
+            /// let filter = builder.max_capacity(1_000_000).build()?;
             /// assert_eq!(filter.max_capacity(), 1_000_000);
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
@@ -400,9 +426,11 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::ScalableBloomFilter;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
             ///
-            /// let builder = ScalableBloomFilter::<u64>::builder().capacity(10_000);
+            #[doc = concat!(
+                " let builder = ", stringify!($name), "::<u64>::builder().capacity(10_000);"
+            )]
             /// let filter = builder.false_positive_rate(1e-3).build()?;
             /// for item in 0..5000 {
             ///     filter.insert(&item);
@@ -420,17 +448,19 @@ macro_rules! growing {
             /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for
             /// metrics.
             ///
-            /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at
-            /// most twice that number, evenly spread: `O(lines)`. A sample of 1024 lines takes less
-            /// than a millisecond at any size.
+            /// Reads at least `lines` of the filter's 64-byte lines, and at least two lines of each
+            /// slice (all if there are fewer), evenly spread. It reads about twice that number at
+            /// most: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
             ///
             /// # Examples
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::ScalableBloomFilter;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
             ///
-            /// let builder = ScalableBloomFilter::<u64>::builder().capacity(10_000);
+            #[doc = concat!(
+                " let builder = ", stringify!($name), "::<u64>::builder().capacity(10_000);"
+            )]
             /// let filter = builder.false_positive_rate(1e-3).build()?;
             /// for item in 0..5000 {
             ///     filter.insert(&item);
@@ -446,16 +476,19 @@ macro_rules! growing {
             }
 
             /// Returns the estimated number of items divided by the [capacity](Self::capacity), or
-            /// that of the newest slice, if it is larger. Above 1 the filter could not grow, all
-            /// new items go to its newest slice, and its rate may be higher than the rate it was
-            /// built for. Reads all bits: `O(bits)`.
+            /// the same figure of the newest slice, if that is larger. The result is at most 1
+            /// while the filter can grow, apart from the error of the estimate. When the filter
+            /// cannot grow any more, all new items go to its newest slice. Above 1, its rate may be
+            /// higher than the rate it was built for. Reads all bits: `O(bits)`.
             ///
             /// # Examples
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::ScalableBloomFilter;
-            /// let builder = ScalableBloomFilter::<u64>::builder().capacity(1024);
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(
+                " let builder = ", stringify!($name), "::<u64>::builder().capacity(1024);"
+            )]
             /// let builder = builder.max_size_in_bytes(2500);
             /// let filter = builder.build()?;
             /// filter.insert_many_with(0..3000_u64, |_, _| ());
@@ -475,8 +508,8 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::ScalableBloomFilter;
-            /// let filter = ScalableBloomFilter::<u64>::with_capacity(2000)?;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" let filter = ", stringify!($name), "::<u64>::with_capacity(2000)?;")]
             /// filter.insert_many_with(0..100_000_u64, |_, _| ());
             /// assert!(filter.false_positive_rate() < 0.01);
             /// # Ok::<(), tamis::BuildError>(())
@@ -486,16 +519,16 @@ macro_rules! growing {
                 self.chain.slices.figures(None).false_positive_rate.value
             }
 
-            /// Returns the size of the bits of all slices in bytes. The next slice counts from the
-            /// time at which it is reserved, when 7/8 of the newest one are used, or half of a
-            /// small one.
+            /// Returns the size of the bits of all slices in bytes. The next slice counts as soon
+            /// as it is reserved: when the newest slice has room for an eighth of its items, or for
+            /// 4096 if that is more (for half of its items, if it takes fewer than 8192).
             ///
             /// # Examples
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::ScalableBloomFilter;
-            /// let filter = ScalableBloomFilter::<u64>::with_capacity(1024)?;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" let filter = ", stringify!($name), "::<u64>::with_capacity(1024)?;")]
             /// let before = filter.size_in_bytes();
             /// filter.insert_many_with(0..2000_u64, |_, _| ());
             /// assert!(filter.size_in_bytes() > 4 * before);
@@ -512,10 +545,12 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            /// use tamis::ScalableBloomFilter;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
             /// use tamis::hash::HashItem;
             ///
-            /// let filter = ScalableBloomFilter::<str>::with_capacity(1 << 16)?;
+            #[doc = concat!(
+                " let filter = ", stringify!($name), "::<str>::with_capacity(1 << 16)?;"
+            )]
             /// filter.by_hash().insert(filter.hasher().hash_item("a"));
             /// assert!(filter.contains("a"));
             /// # Ok::<(), tamis::BuildError>(())

@@ -18,10 +18,12 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            /// use tamis::CuckooFilter;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
             /// use tamis::hash::HashItem;
             ///
-            /// let builder = CuckooFilter::<str>::builder().capacity(10_000);
+            #[doc = concat!(
+                " let builder = ", stringify!($name), "::<str>::builder().capacity(10_000);"
+            )]
             /// let builder = builder.false_positive_rate(1e-3);
             /// let filter = builder.build()?;
             /// let hash = filter.hasher().hash_item("a");
@@ -45,9 +47,9 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            /// use tamis::CuckooFilter;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
             ///
-            /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
+            #[doc = concat!(" let filter = ", stringify!($name), "::<str>::with_capacity(1000)?;")]
             /// filter.insert("b")?;
             /// let names: Vec<String> = vec!["a".into(), "b".into()];
             /// let mut hits = vec![];
@@ -75,9 +77,11 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            /// use tamis::CuckooFilter;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
             ///
-            /// let builder = CuckooFilter::<str>::builder().capacity(1000);
+            #[doc = concat!(
+                " let builder = ", stringify!($name), "::<str>::builder().capacity(1000);"
+            )]
             /// let builder = builder.false_positive_rate(1e-8);
             /// let filter = builder.build()?;
             /// filter.insert("b")?;
@@ -103,8 +107,10 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            /// use tamis::CuckooFilter;
-            /// let mut filter = CuckooFilter::<str>::with_capacity(10)?;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(
+                " let mut filter = ", stringify!($name), "::<str>::with_capacity(10)?;"
+            )]
             /// filter.insert("a")?;
             /// filter.clear();
             /// assert!(filter.is_empty());
@@ -120,8 +126,10 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            /// use tamis::CuckooFilter;
-            /// assert!(CuckooFilter::<str>::with_capacity(10)?.is_empty());
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(
+                " assert!(", stringify!($name), "::<str>::with_capacity(10)?.is_empty());"
+            )]
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
             #[must_use]
@@ -136,8 +144,10 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            /// use tamis::CuckooFilter;
-            /// assert_eq!(CuckooFilter::<str>::with_capacity(10)?.capacity(), 10);
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(
+                " assert_eq!(", stringify!($name), "::<str>::with_capacity(10)?.capacity(), 10);"
+            )]
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
             #[must_use]
@@ -156,8 +166,10 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            /// use tamis::{CuckooFilter, Filter};
-            /// let builder = CuckooFilter::<u64>::builder().buckets(1000).slots(4);
+            #[doc = concat!(" use tamis::{", stringify!($name), ", Filter};")]
+            #[doc = concat!(
+                " let builder = ", stringify!($name), "::<u64>::builder().buckets(1000).slots(4);"
+            )]
             /// let builder = builder.fingerprint_bits(16);
             /// let filter = builder.build()?;
             /// filter.try_extend(0..2000)?;
@@ -176,9 +188,11 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            /// use tamis::CuckooFilter;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
             ///
-            /// let builder = CuckooFilter::<u64>::builder().capacity(10_000);
+            #[doc = concat!(
+                " let builder = ", stringify!($name), "::<u64>::builder().capacity(10_000);"
+            )]
             /// let builder = builder.false_positive_rate(1e-3);
             /// let filter = builder.build()?;
             /// for item in 0..5000 {
@@ -204,9 +218,11 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            /// use tamis::CuckooFilter;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
             ///
-            /// let builder = CuckooFilter::<u64>::builder().capacity(10_000);
+            #[doc = concat!(
+                " let builder = ", stringify!($name), "::<u64>::builder().capacity(10_000);"
+            )]
             /// let builder = builder.false_positive_rate(1e-3);
             /// let filter = builder.build()?;
             /// for item in 0..5000 {
@@ -233,8 +249,8 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            /// use tamis::{CuckooFilter, Filter};
-            /// let filter = CuckooFilter::<u64>::with_capacity(1000)?;
+            #[doc = concat!(" use tamis::{", stringify!($name), ", Filter};")]
+            #[doc = concat!(" let filter = ", stringify!($name), "::<u64>::with_capacity(1000)?;")]
             /// filter.try_extend(0..500)?;
             /// assert!((0.48..=0.5).contains(&filter.saturation()));
             /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -254,8 +270,10 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            /// use tamis::{CuckooFilter, Filter};
-            /// let builder = CuckooFilter::<u64>::builder().buckets(1000).slots(4);
+            #[doc = concat!(" use tamis::{", stringify!($name), ", Filter};")]
+            #[doc = concat!(
+                " let builder = ", stringify!($name), "::<u64>::builder().buckets(1000).slots(4);"
+            )]
             /// let builder = builder.fingerprint_bits(8);
             /// let filter = builder.build()?;
             /// filter.try_extend(0..3600)?;
@@ -275,8 +293,9 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            /// use tamis::CuckooFilter;
-            /// let builder = CuckooFilter::<str>::builder().buckets(100_000).slots(4);
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" let builder = ", stringify!($name), "::<str>::builder();")]
+            /// let builder = builder.buckets(100_000).slots(4);
             /// let builder = builder.fingerprint_bits(16);
             /// let filter = builder.build()?;
             /// assert!((800_000..808_000).contains(&filter.size_in_bytes()));
@@ -294,8 +313,8 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            /// use tamis::CuckooFilter;
-            /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" let filter = ", stringify!($name), "::<str>::with_capacity(1000)?;")]
             /// assert_eq!(filter.geometry().fingerprint_bits(), 12);
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
@@ -310,10 +329,10 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            /// use tamis::CuckooFilter;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
             /// use tamis::hash::HashItem;
             ///
-            /// let filter = CuckooFilter::<str>::with_capacity(10)?;
+            #[doc = concat!(" let filter = ", stringify!($name), "::<str>::with_capacity(10)?;")]
             /// filter.by_hash().insert(filter.hasher().hash_item("a"))?;
             /// assert!(filter.contains("a"));
             /// # Ok::<(), Box<dyn core::error::Error>>(())
