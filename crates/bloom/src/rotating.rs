@@ -7,7 +7,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::time::Duration;
 
-use tamis_core::{AsItem, ByHash, Figures, Hashed, HashedRefresh as _, many};
+use tamis_core::{AsItem, ByHash, Hashed, HashedRefresh as _, many};
 use tamis_hash::{DefaultHashBuilder, HashItem};
 use tamis_sync::run_batches;
 
@@ -26,8 +26,10 @@ pub(crate) mod state;
 mod tests;
 mod time;
 mod traits;
+mod window;
 
 use self::array::{Insert, Rotating};
+pub use self::window::Window;
 
 #[doc = include_str!("rotating/protocol.md")]
 pub(crate) mod protocol {}
@@ -176,36 +178,6 @@ pub struct RotatingBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
     pub(crate) hasher: S,
     /// No item is stored: the filter is `Send` and `Sync` whatever `T` is.
     pub(crate) item: PhantomData<fn(&T)>,
-}
-
-/// What a [`RotatingBloomFilter`] remembers, and in which parts.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_bloom as tamis;
-/// use tamis::RotatingBloomFilter;
-///
-/// let seen = RotatingBloomFilter::<str>::builder().capacity(60_000).generations(7).build()?;
-/// let window = seen.window();
-/// assert_eq!((window.items, window.span, window.generations), (60_000, None, 7));
-/// assert!((10_000..10_200).contains(&window.generation_capacity));
-/// # Ok::<(), tamis::BuildError>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Window {
-    /// The number of new items that the filter remembers. In a window by time: the number that it
-    /// is sized for.
-    pub items: usize,
-    /// The span of time that the filter remembers, in a window by time.
-    pub span: Option<Duration>,
-    /// The number of live generations. A query looks at all of them, and one more is being cleared.
-    pub generations: u32,
-    /// The number of items that a generation is sized for: the window divided by one less than the
-    /// number of generations. In a window by items it is an upper bound, with up to 1/64 more for
-    /// items that threads have not yet added to the common count.
-    pub generation_capacity: u64,
 }
 
 impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
@@ -457,181 +429,6 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         items.into_iter().map(|item| self.hasher.hash_item(item.as_item()))
     }
 
-    /// Takes a reading of the clock, and rotates as often as is due in a window by time. Returns
-    /// the number of rotations that this call made.
-    ///
-    /// `now` is the time since any fixed moment, the same for all calls: for example
-    /// [`Instant::elapsed`] of a start. The first call only sets the beginning. In a window by
-    /// items it does nothing. See [Time](Self#time) for wrong readings.
-    ///
-    /// Call it before each insert, or from time to time: an item has the age of the newest reading
-    /// before its insert. When `advance` returns, items that are older than the window by one
-    /// generation or more are forgotten. If time jumps by the span and a generation, everything is
-    /// forgotten. A call that has nothing to do is two loads and two comparisons. Threads may pass
-    /// readings out of order.
-    ///
-    /// [`Instant::elapsed`]: https://doc.rust-lang.org/std/time/struct.Instant.html#method.elapsed
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use std::time::Duration;
-    /// use tamis::RotatingBloomFilter;
-    ///
-    /// let minute = Duration::from_secs(60);
-    /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).span(minute).build()?;
-    /// seen.advance(1000 * minute);
-    /// assert!(seen.insert("a"));
-    /// seen.advance(1001 * minute);
-    /// assert!(!seen.insert("a"));
-    /// seen.advance(1003 * minute);
-    /// assert!(seen.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn advance(&self, now: Duration) -> u64 {
-        self.array.ring.advance(plan::nanoseconds(now))
-    }
-
-    /// Rotates: begins a new generation and forgets the oldest. Returns the number of
-    /// [`rotations`](Self::rotations) so far. Other threads may work concurrently.
-    ///
-    /// Clears what is left to clear of the oldest generation: `O(size)` if no insert has done so.
-    /// In a window by time the time of the next rotation stays.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).generations(3).build()?;
-    /// seen.insert("a");
-    /// assert_eq!(seen.rotate(), 1);
-    /// assert_eq!(seen.rotate(), 2);
-    /// assert!(seen.contains("a"));
-    /// assert_eq!(seen.rotate(), 3);
-    /// assert!(!seen.contains("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn rotate(&self) -> u64 {
-        self.array.ring.rotate()
-    }
-
-    /// Makes the next call of [`advance`](Self::advance) the first one: for a change of the clock
-    /// that the program knows of, such as a start from a saved filter. Nothing is forgotten; the
-    /// current generation begins at the next reading. In a window by items it does nothing.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use std::time::Duration;
-    /// use tamis::RotatingBloomFilter;
-    ///
-    /// let minute = Duration::from_secs(60);
-    /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).span(minute).build()?;
-    /// seen.advance(1000 * minute);
-    /// seen.insert("a");
-    /// seen.forget_time();
-    /// assert_eq!(seen.advance(5000 * minute), 0);
-    /// assert!(seen.contains("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn forget_time(&self) {
-        self.array.ring.forget_time();
-    }
-
-    /// Returns how often readings of another clock took over: see [Time](Self#time). Each time, the
-    /// clock was set back, or a reading before was wrong and may have made the filter forget too
-    /// early. With one monotonic clock it is 0, so a service can alert on it. A saved filter does
-    /// not store the number.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use std::time::Duration;
-    /// use tamis::RotatingBloomFilter;
-    ///
-    /// let (minute, second) = (Duration::from_secs(60), Duration::from_secs(1));
-    /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).span(minute).build()?;
-    /// seen.advance(1000 * minute);
-    /// // The clock is set back by ten minutes.
-    /// for number in 0..20 {
-    ///     seen.advance(990 * minute + number * second);
-    /// }
-    /// assert_eq!(seen.clock_changes(), 1);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn clock_changes(&self) -> u64 {
-        self.array.ring.clock_changes()
-    }
-
-    /// Forgets the time, and every item whose insert happens before the call, while other threads
-    /// may insert and query. An item that is inserted concurrently may be forgotten, too.
-    /// `O(size)`: it rotates once per live generation.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    /// let seen = RotatingBloomFilter::<str>::with_capacity(1000)?;
-    /// seen.insert("a");
-    /// seen.clear();
-    /// assert!(!seen.contains("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn clear(&self) {
-        for _ in 0..self.array.ring.plan().generations {
-            self.rotate();
-        }
-        self.forget_time();
-    }
-
-    /// Returns the number of rotations so far. It never falls.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    /// let seen = RotatingBloomFilter::<str>::with_capacity(1000)?;
-    /// assert_eq!(seen.rotations(), 0);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn rotations(&self) -> u64 {
-        self.array.ring.state().rotations()
-    }
-
-    /// Returns what the filter remembers, and in which parts.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use std::time::Duration;
-    /// use tamis::RotatingBloomFilter;
-    ///
-    /// let hour = Duration::from_secs(3600);
-    /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).span(hour).build()?;
-    /// assert_eq!(seen.window().span, Some(hour));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn window(&self) -> Window {
-        let plan = self.array.ring.plan();
-        Window {
-            items: self.capacity,
-            span: self.span,
-            generations: plan.generations,
-            generation_capacity: plan.sized_for(),
-        }
-    }
-
     /// Returns the number of new items in the window that the filter is sized for. In a window by
     /// items that is the window.
     ///
@@ -680,102 +477,6 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
         self.array.ring.size_in_bytes()
-    }
-
-    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits
-    /// once: `O(bits)`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    ///
-    /// let builder = RotatingBloomFilter::<u64>::builder().capacity(10_000);
-    /// let filter = builder.false_positive_rate(1e-3).build()?;
-    /// for item in 0..5000 {
-    ///     filter.insert(&item);
-    /// }
-    /// let figures = filter.figures();
-    /// assert!((4000.0..6000.0).contains(&figures.items.value));
-    /// assert!(figures.saturation.value < 0.7 && figures.false_positive_rate.value < 0.01);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn figures(&self) -> Figures {
-        self.array.figures(self.geometry, u64::MAX)
-    }
-
-    /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
-    ///
-    /// Reads groups of 64-byte lines, with a line of each generation in a group: at least `lines`
-    /// lines, rounded up to whole groups (all if there are fewer), and at most twice that number,
-    /// evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    ///
-    /// let builder = RotatingBloomFilter::<u64>::builder().capacity(10_000);
-    /// let filter = builder.false_positive_rate(1e-3).build()?;
-    /// for item in 0..5000 {
-    ///     filter.insert(&item);
-    /// }
-    /// let (sampled, exact) = (filter.figures_sampled(50), filter.figures());
-    /// let difference = (sampled.items.value - exact.items.value).abs();
-    /// assert!(difference <= 9.0 * sampled.items.standard_error);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn figures_sampled(&self, lines: u64) -> Figures {
-        self.array.figures(self.geometry, lines)
-    }
-
-    /// Returns how full the filter is; above 1 its false-positive rate may be higher than
-    /// requested. Reads all bits: `O(size)`.
-    ///
-    /// In a window by items it is the number of items in the live generations, divided by the
-    /// number that they are sized for: at most 1, apart from the error of the estimate. In a window
-    /// by time it is that of the fullest generation alone, so that a [burst](Self#bursts) shows.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use std::time::Duration;
-    /// use tamis::RotatingBloomFilter;
-    ///
-    /// let hour = Duration::from_secs(3600);
-    /// let seen = RotatingBloomFilter::<u64>::builder().capacity(6000).span(hour).build()?;
-    /// // One generation of the six that make the window gets a third of the capacity.
-    /// seen.insert_many_with(0..2000, |_, _| ());
-    /// assert!((1.8..2.1).contains(&seen.saturation()));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn saturation(&self) -> f64 {
-        self.figures().saturation.value
-    }
-
-    /// Returns the false-positive rate of the current contents: the probability that a query for an
-    /// item that was not inserted finds its bits in at least one live generation. Computed from the
-    /// contents of all generations, place by place. Reads all bits: `O(size)`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    /// let seen = RotatingBloomFilter::<u64>::with_capacity(10_000)?;
-    /// seen.insert_many_with(0..100_000, |_, _| ());
-    /// assert!((0.006..0.0105).contains(&seen.false_positive_rate()));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn false_positive_rate(&self) -> f64 {
-        self.figures().false_positive_rate.value
     }
 
     /// Returns the hasher.
