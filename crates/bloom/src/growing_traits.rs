@@ -57,14 +57,6 @@ macro_rules! filters {
             fn figures_sampled(&self, lines: u64) -> Figures {
                 self.chain.slices.figures(Some(lines))
             }
-
-            fn saturation(&self) -> f64 {
-                self.chain.slices.figures(None).saturation.value
-            }
-
-            fn false_positive_rate(&self) -> f64 {
-                self.chain.slices.figures(None).false_positive_rate.value
-            }
         }
 
         impl<T: ?Sized, S> Hashed for $name<T, S> {

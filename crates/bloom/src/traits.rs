@@ -74,10 +74,6 @@ macro_rules! filters {
             fn saturation(&self) -> f64 {
                 self.shared.saturation()
             }
-
-            fn false_positive_rate(&self) -> f64 {
-                self.shared.figures().false_positive_rate.value
-            }
         }
 
         impl<T: ?Sized, S> Hashed for $name<T, S> {

@@ -213,11 +213,15 @@ pub trait Filter: Hashed {
     /// Returns the number of items divided by the capacity. Above 1, the false-positive rate may
     /// exceed the requested rate. A Bloom filter reads all bits for it.
     #[must_use]
-    fn saturation(&self) -> f64;
+    fn saturation(&self) -> f64 {
+        self.figures().saturation.value
+    }
 
     /// Returns the false-positive rate for the current contents. Reads the whole filter.
     #[must_use]
-    fn false_positive_rate(&self) -> f64;
+    fn false_positive_rate(&self) -> f64 {
+        self.figures().false_positive_rate.value
+    }
 }
 
 /// A [`Filter`] for claiming work: if several threads insert the same new item concurrently,

@@ -10,7 +10,7 @@ use crate::once::OnceCuckooFilter;
 use crate::shared::Shared;
 
 macro_rules! filters {
-    ($($name:ident: $insert:ident => $insert_many_with:ident, $inserted:ty, |$stored:ident| $result:expr;)*) => {$(
+    ($($name:ident: $insert:ident => $insert_many_with:ident, $inserted:ty;)*) => {$(
         impl<T: ?Sized, S> sealed::Sealed for $name<T, S> {
             type Stored = T;
             type Hasher = S;
@@ -56,10 +56,6 @@ macro_rules! filters {
 
             fn saturation(&self) -> f64 {
                 self.shared.saturation()
-            }
-
-            fn false_positive_rate(&self) -> f64 {
-                self.shared.false_positive_rate()
             }
         }
 
@@ -110,9 +106,8 @@ macro_rules! filters {
 }
 
 filters! {
-    // Every insert adds a copy, so every successful insert counts as new.
-    CuckooFilter: insert => insert_many_with, (), |_stored| true;
-    OnceCuckooFilter: insert_once => insert_once_many, bool, |new| new;
+    CuckooFilter: insert => insert_many_with, ();
+    OnceCuckooFilter: insert_once => insert_once_many, bool;
 }
 
 impl<T: ?Sized, S> HashedCopies for CuckooFilter<T, S> {

@@ -36,14 +36,6 @@ impl<T: ?Sized, S: HashItem<T>> Filter for RotatingBloomFilter<T, S> {
     fn figures_sampled(&self, lines: u64) -> Figures {
         self.figures_sampled(lines)
     }
-
-    fn saturation(&self) -> f64 {
-        self.saturation()
-    }
-
-    fn false_positive_rate(&self) -> f64 {
-        self.false_positive_rate()
-    }
 }
 
 impl<T: ?Sized, S> Hashed for RotatingBloomFilter<T, S> {
