@@ -40,6 +40,68 @@ macro_rules! of_a_fixed_size {
                 Hashed::by_hash(self)
             }
 
+            /// Inserts many items and collects what [`insert`](Self::insert) would have returned
+            /// for each. See [`insert_many_with`](Self::insert_many_with).
+            ///
+            /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the
+            /// iterator or the hasher panics, nothing has been inserted.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_bloom as tamis;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            ///
+            #[doc = concat!(
+                " let builder = ", stringify!($name), "::<str>::builder().capacity(1000);"
+            )]
+            /// let filter = builder.false_positive_rate(1e-10).build()?;
+            /// assert_eq!(filter.insert_many(["a", "b", "a"]), [true, true, false]);
+            /// # Ok::<(), tamis::BuildError>(())
+            /// ```
+            #[must_use = "`extend` inserts without results"]
+            pub fn insert_many<I>(&self, items: I) -> Vec<bool>
+            where
+                I: IntoIterator<Item: AsItem<T>>,
+                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+            {
+                many::insert(self, self.shared.hashes(items))
+            }
+
+            /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's
+            /// index and what [`contains`](Self::contains) would have returned.
+            ///
+            /// Faster than single queries in filters larger than the caches. Up to 32 items are
+            /// queried before the first call of `on_result`, so an insert made in `on_result` may
+            /// be invisible to the results after it. See [batches](crate#batches).
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_bloom as tamis;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            ///
+            #[doc = concat!(" let filter = ", stringify!($name), "::<str>::with_capacity(1000)?;")]
+            /// filter.insert("b");
+            /// let names: Vec<String> = vec!["a".into(), "b".into()];
+            /// let mut hits = vec![];
+            /// filter.contains_many_with(&names, |number, hit| {
+            ///     if hit {
+            ///         hits.push(&names[number]);
+            ///     }
+            /// });
+            /// assert_eq!(hits, ["b"]);
+            /// # Ok::<(), tamis::BuildError>(())
+            /// ```
+            #[inline]
+            pub fn contains_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+            where
+                I: IntoIterator<Item: AsItem<T>>,
+                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+            {
+                self.shared.contains_many_with(self.shared.hashes(items), on_result);
+            }
+
             /// Queries many items and collects what [`contains`](Self::contains) would have
             /// returned for each. See [`contains_many_with`](Self::contains_many_with).
             ///
@@ -288,6 +350,32 @@ macro_rules! growing {
             #[inline]
             pub fn by_hash(&self) -> ByHash<'_, Self> {
                 Hashed::by_hash(self)
+            }
+
+            /// Inserts many items and collects what [`insert`](Self::insert) would have returned
+            /// for each. See [`insert_many_with`](Self::insert_many_with).
+            ///
+            /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the
+            /// iterator or the hasher panics, nothing has been inserted.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_bloom as tamis;
+            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            ///
+            #[doc = concat!(" let builder = ", stringify!($name), "::<str>::builder();")]
+            /// let filter = builder.false_positive_rate(1e-10).build()?;
+            /// assert_eq!(filter.insert_many(["a", "b", "a"]), [true, true, false]);
+            /// # Ok::<(), tamis::BuildError>(())
+            /// ```
+            #[must_use = "`extend` inserts without results"]
+            pub fn insert_many<I>(&self, items: I) -> Vec<bool>
+            where
+                I: IntoIterator<Item: AsItem<T>>,
+                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+            {
+                many::insert(self, self.chain.hashes(items))
             }
 
             /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's

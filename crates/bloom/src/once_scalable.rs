@@ -1,11 +1,10 @@
 //! The growing once filter: exactly one of all concurrent inserts of an item returns `true`.
 
-use alloc::vec::Vec;
 use core::borrow::Borrow;
 
+use tamis_core::AsItem;
 #[cfg(feature = "std")]
 use tamis_core::BuildError;
-use tamis_core::{AsItem, many};
 use tamis_hash::{DefaultHashBuilder, HashItem};
 
 use crate::bits::Locked;
@@ -172,30 +171,5 @@ impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
         self.chain.insert_many_with(self.chain.hashes(items), on_result);
-    }
-
-    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each.
-    /// See [`insert_many_with`](Self::insert_many_with).
-    ///
-    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator
-    /// or the hasher panics, nothing has been inserted.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::OnceScalableBloomFilter;
-    ///
-    /// let filter = OnceScalableBloomFilter::<str>::builder().false_positive_rate(1e-10).build()?;
-    /// assert_eq!(filter.insert_many(["a", "b", "a"]), [true, true, false]);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use = "`extend` inserts without results"]
-    pub fn insert_many<I>(&self, items: I) -> Vec<bool>
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        many::insert(self, self.chain.hashes(items))
     }
 }
