@@ -15,21 +15,19 @@ use crate::once_scalable::OnceScalableBloomFilter;
 use crate::scalable::ScalableBloomFilter;
 
 macro_rules! of_a_fixed_size {
-    ($($name:ident)*) => {$(
-        impl<T: ?Sized, S> $name<T, S> {
+    ($($ty:ident)*) => {$(
+        impl<T: ?Sized, S> $ty<T, S> {
             /// Returns the filter as seen by code that has hashes instead of items.
             ///
             /// # Examples
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             /// use tamis::hash::HashItem;
             ///
-            #[doc = concat!(
-                " let builder = ", stringify!($name), "::<str>::builder().capacity(10_000);"
-            )]
-            /// let filter = builder.false_positive_rate(1e-3).build()?;
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            /// let filter = builder.capacity(10_000).false_positive_rate(1e-3).build()?;
             /// let hash = filter.hasher().hash_item("a");
             /// filter.by_hash().insert(hash);
             /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
@@ -50,12 +48,10 @@ macro_rules! of_a_fixed_size {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(
-                " let builder = ", stringify!($name), "::<str>::builder().capacity(1000);"
-            )]
-            /// let filter = builder.false_positive_rate(1e-10).build()?;
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            /// let filter = builder.capacity(1000).false_positive_rate(1e-10).build()?;
             /// assert_eq!(filter.insert_many(["a", "b", "a"]), [true, true, false]);
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
@@ -79,9 +75,9 @@ macro_rules! of_a_fixed_size {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(" let filter = ", stringify!($name), "::<str>::with_capacity(1000)?;")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1000)?;")]
             /// filter.insert("b");
             /// let names: Vec<String> = vec!["a".into(), "b".into()];
             /// let mut hits = vec![];
@@ -109,12 +105,10 @@ macro_rules! of_a_fixed_size {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(
-                " let builder = ", stringify!($name), "::<str>::builder().capacity(1000);"
-            )]
-            /// let filter = builder.false_positive_rate(1e-10).build()?;
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            /// let filter = builder.capacity(1000).false_positive_rate(1e-10).build()?;
             /// filter.insert("b");
             /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
             /// # Ok::<(), tamis::BuildError>(())
@@ -134,10 +128,8 @@ macro_rules! of_a_fixed_size {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
-            #[doc = concat!(
-                " let mut filter = ", stringify!($name), "::<str>::with_capacity(10)?;"
-            )]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let mut filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
             /// assert!(filter.get_mut().insert("a"));
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
@@ -152,10 +144,9 @@ macro_rules! of_a_fixed_size {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
-            #[doc = concat!(
-                " assert_eq!(", stringify!($name), "::<str>::with_capacity(10)?.capacity(), 10);"
-            )]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
+            /// assert_eq!(filter.capacity(), 10);
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
             #[must_use]
@@ -170,12 +161,10 @@ macro_rules! of_a_fixed_size {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(
-                " let builder = ", stringify!($name), "::<u64>::builder().capacity(10_000);"
-            )]
-            /// let filter = builder.false_positive_rate(1e-3).build()?;
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
+            /// let filter = builder.capacity(10_000).false_positive_rate(1e-3).build()?;
             /// for item in 0..5000 {
             ///     filter.insert(&item);
             /// }
@@ -201,12 +190,10 @@ macro_rules! of_a_fixed_size {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(
-                " let builder = ", stringify!($name), "::<u64>::builder().capacity(10_000);"
-            )]
-            /// let filter = builder.false_positive_rate(1e-3).build()?;
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
+            /// let filter = builder.capacity(10_000).false_positive_rate(1e-3).build()?;
             /// for item in 0..5000 {
             ///     filter.insert(&item);
             /// }
@@ -226,10 +213,10 @@ macro_rules! of_a_fixed_size {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             /// use tamis::hash::HashItem;
             ///
-            #[doc = concat!(" let filter = ", stringify!($name), "::<str>::with_capacity(10)?;")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
             /// filter.by_hash().insert(filter.hasher().hash_item("a"));
             /// assert!(filter.contains("a"));
             /// # Ok::<(), tamis::BuildError>(())
@@ -245,18 +232,16 @@ macro_rules! of_a_fixed_size {
 of_a_fixed_size! { BloomFilter BlockedBloomFilter OnceBloomFilter CountingBloomFilter }
 
 macro_rules! of_bits {
-    ($($name:ident)*) => {$(
-        impl<T: ?Sized, S> $name<T, S> {
+    ($($ty:ident)*) => {$(
+        impl<T: ?Sized, S> $ty<T, S> {
             /// Clears the filter. Takes `&mut self`, because a concurrent query would miss items.
             ///
             /// # Examples
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
-            #[doc = concat!(
-                " let mut filter = ", stringify!($name), "::<str>::with_capacity(10)?;"
-            )]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let mut filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
             /// filter.insert("a");
             /// filter.clear();
             /// assert!(!filter.contains("a"));
@@ -274,8 +259,8 @@ macro_rules! of_bits {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
-            #[doc = concat!(" let filter = ", stringify!($name), "::<u64>::with_capacity(1000)?;")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(1000)?;")]
             /// for item in 0..3000 {
             ///     filter.insert(&item);
             /// }
@@ -293,8 +278,8 @@ macro_rules! of_bits {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
-            #[doc = concat!(" let builder = ", stringify!($name), "::<str>::builder().bits(4096);")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder().bits(4096);")]
             /// let filter = builder.probes(4).build()?;
             /// assert_eq!(filter.size_in_bytes(), 512);
             /// # Ok::<(), tamis::BuildError>(())
@@ -310,8 +295,8 @@ macro_rules! of_bits {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
-            #[doc = concat!(" let builder = ", stringify!($name), "::<str>::builder().bits(4096);")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder().bits(4096);")]
             /// let filter = builder.probes(4).build()?;
             /// assert_eq!(filter.geometry().bits(), 4096);
             /// # Ok::<(), tamis::BuildError>(())
@@ -327,21 +312,19 @@ macro_rules! of_bits {
 of_bits! { BloomFilter BlockedBloomFilter OnceBloomFilter }
 
 macro_rules! growing {
-    ($($name:ident)*) => {$(
-        impl<T: ?Sized, S> $name<T, S> {
+    ($($ty:ident)*) => {$(
+        impl<T: ?Sized, S> $ty<T, S> {
             /// Returns the filter as seen by code that has hashes instead of items.
             ///
             /// # Examples
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             /// use tamis::hash::HashItem;
             ///
-            #[doc = concat!(
-                " let builder = ", stringify!($name), "::<str>::builder().capacity(10_000);"
-            )]
-            /// let filter = builder.false_positive_rate(1e-3).build()?;
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            /// let filter = builder.capacity(10_000).false_positive_rate(1e-3).build()?;
             /// let hash = filter.hasher().hash_item("a");
             /// filter.by_hash().insert(hash);
             /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
@@ -362,9 +345,9 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(" let builder = ", stringify!($name), "::<str>::builder();")]
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
             /// let filter = builder.false_positive_rate(1e-10).build()?;
             /// assert_eq!(filter.insert_many(["a", "b", "a"]), [true, true, false]);
             /// # Ok::<(), tamis::BuildError>(())
@@ -388,11 +371,9 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(
-                " let filter = ", stringify!($name), "::<str>::with_capacity(1 << 16)?;"
-            )]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1 << 16)?;")]
             /// filter.insert("b");
             /// let names: Vec<String> = vec!["a".into(), "b".into()];
             /// let mut hits = vec![];
@@ -420,9 +401,9 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(" let builder = ", stringify!($name), "::<str>::builder();")]
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
             /// let builder = builder.false_positive_rate(1e-10);
             /// let filter = builder.build()?;
             /// filter.insert("b");
@@ -448,10 +429,8 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
-            #[doc = concat!(
-                " let mut filter = ", stringify!($name), "::<str>::with_capacity(1 << 16)?;"
-            )]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let mut filter = ", stringify!($ty), "::<str>::with_capacity(100)?;")]
             /// filter.insert("a");
             /// filter.clear();
             /// assert!(!filter.contains("a"));
@@ -468,8 +447,8 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
-            #[doc = concat!(" let filter = ", stringify!($name), "::<u64>::with_capacity(2000)?;")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(2000)?;")]
             /// assert_eq!(filter.capacity(), 2000);
             /// filter.insert_many_with(0..5000_u64, |_, _| ());
             /// assert_eq!(filter.capacity(), 2000 + 6000);
@@ -492,12 +471,12 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
-            #[doc = concat!(" let builder = ", stringify!($name), "::<u64>::builder();")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
             /// let builder = builder.false_positive_rate(1e-12);
             /// let filter = builder.build()?;
             /// assert_eq!(filter.max_capacity(), 9_223_372);
-            #[doc = concat!(" let builder = ", stringify!($name), "::<u64>::builder();")]
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
             /// let filter = builder.max_capacity(1_000_000).build()?;
             /// assert_eq!(filter.max_capacity(), 1_000_000);
             /// # Ok::<(), tamis::BuildError>(())
@@ -514,12 +493,10 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(
-                " let builder = ", stringify!($name), "::<u64>::builder().capacity(10_000);"
-            )]
-            /// let filter = builder.false_positive_rate(1e-3).build()?;
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
+            /// let filter = builder.capacity(10_000).false_positive_rate(1e-3).build()?;
             /// for item in 0..5000 {
             ///     filter.insert(&item);
             /// }
@@ -544,12 +521,10 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(
-                " let builder = ", stringify!($name), "::<u64>::builder().capacity(10_000);"
-            )]
-            /// let filter = builder.false_positive_rate(1e-3).build()?;
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
+            /// let filter = builder.capacity(10_000).false_positive_rate(1e-3).build()?;
             /// for item in 0..5000 {
             ///     filter.insert(&item);
             /// }
@@ -573,11 +548,9 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
-            #[doc = concat!(
-                " let builder = ", stringify!($name), "::<u64>::builder().capacity(1024);"
-            )]
-            /// let builder = builder.max_size_in_bytes(2500);
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
+            /// let builder = builder.capacity(1024).max_size_in_bytes(2500);
             /// let filter = builder.build()?;
             /// filter.insert_many_with(0..3000_u64, |_, _| ());
             /// assert!((2.5..3.5).contains(&filter.saturation()));
@@ -596,8 +569,8 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
-            #[doc = concat!(" let filter = ", stringify!($name), "::<u64>::with_capacity(2000)?;")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(2000)?;")]
             /// filter.insert_many_with(0..100_000_u64, |_, _| ());
             /// assert!(filter.false_positive_rate() < 0.01);
             /// # Ok::<(), tamis::BuildError>(())
@@ -615,8 +588,8 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
-            #[doc = concat!(" let filter = ", stringify!($name), "::<u64>::with_capacity(1024)?;")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(1024)?;")]
             /// let before = filter.size_in_bytes();
             /// filter.insert_many_with(0..2000_u64, |_, _| ());
             /// assert!(filter.size_in_bytes() > 4 * before);
@@ -633,12 +606,10 @@ macro_rules! growing {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             /// use tamis::hash::HashItem;
             ///
-            #[doc = concat!(
-                " let filter = ", stringify!($name), "::<str>::with_capacity(1 << 16)?;"
-            )]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1 << 16)?;")]
             /// filter.by_hash().insert(filter.hasher().hash_item("a"));
             /// assert!(filter.contains("a"));
             /// # Ok::<(), tamis::BuildError>(())

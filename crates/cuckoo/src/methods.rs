@@ -10,21 +10,19 @@ use crate::multiset::CuckooFilter;
 use crate::once::OnceCuckooFilter;
 
 macro_rules! methods {
-    ($($name:ident)*) => {$(
-        impl<T: ?Sized, S> $name<T, S> {
+    ($($ty:ident)*) => {$(
+        impl<T: ?Sized, S> $ty<T, S> {
             /// Returns the filter as seen by code that has hashes instead of items.
             ///
             /// # Examples
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             /// use tamis::hash::HashItem;
             ///
-            #[doc = concat!(
-                " let builder = ", stringify!($name), "::<str>::builder().capacity(10_000);"
-            )]
-            /// let builder = builder.false_positive_rate(1e-3);
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            /// let builder = builder.capacity(10_000).false_positive_rate(1e-3);
             /// let filter = builder.build()?;
             /// let hash = filter.hasher().hash_item("a");
             /// filter.by_hash().insert(hash)?;
@@ -47,9 +45,9 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(" let filter = ", stringify!($name), "::<str>::with_capacity(1000)?;")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1000)?;")]
             /// filter.insert("b")?;
             /// let names: Vec<String> = vec!["a".into(), "b".into()];
             /// let mut hits = vec![];
@@ -77,12 +75,10 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(
-                " let builder = ", stringify!($name), "::<str>::builder().capacity(1000);"
-            )]
-            /// let builder = builder.false_positive_rate(1e-8);
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            /// let builder = builder.capacity(1000).false_positive_rate(1e-8);
             /// let filter = builder.build()?;
             /// filter.insert("b")?;
             /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
@@ -107,10 +103,8 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
-            #[doc = concat!(
-                " let mut filter = ", stringify!($name), "::<str>::with_capacity(10)?;"
-            )]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let mut filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
             /// filter.insert("a")?;
             /// filter.clear();
             /// assert!(filter.is_empty());
@@ -126,10 +120,9 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
-            #[doc = concat!(
-                " assert!(", stringify!($name), "::<str>::with_capacity(10)?.is_empty());"
-            )]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
+            /// assert!(filter.is_empty());
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
             #[must_use]
@@ -144,10 +137,9 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
-            #[doc = concat!(
-                " assert_eq!(", stringify!($name), "::<str>::with_capacity(10)?.capacity(), 10);"
-            )]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
+            /// assert_eq!(filter.capacity(), 10);
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
             #[must_use]
@@ -166,11 +158,9 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::{", stringify!($name), ", Filter};")]
-            #[doc = concat!(
-                " let builder = ", stringify!($name), "::<u64>::builder().buckets(1000).slots(4);"
-            )]
-            /// let builder = builder.fingerprint_bits(16);
+            #[doc = concat!(" use tamis::{", stringify!($ty), ", Filter};")]
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
+            /// let builder = builder.buckets(1000).slots(4).fingerprint_bits(16);
             /// let filter = builder.build()?;
             /// filter.try_extend(0..2000)?;
             /// assert!((0.49..=0.5).contains(&filter.load_factor()));
@@ -188,12 +178,10 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(
-                " let builder = ", stringify!($name), "::<u64>::builder().capacity(10_000);"
-            )]
-            /// let builder = builder.false_positive_rate(1e-3);
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
+            /// let builder = builder.capacity(10_000).false_positive_rate(1e-3);
             /// let filter = builder.build()?;
             /// for item in 0..5000 {
             ///     filter.insert(&item)?;
@@ -218,12 +206,10 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(
-                " let builder = ", stringify!($name), "::<u64>::builder().capacity(10_000);"
-            )]
-            /// let builder = builder.false_positive_rate(1e-3);
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
+            /// let builder = builder.capacity(10_000).false_positive_rate(1e-3);
             /// let filter = builder.build()?;
             /// for item in 0..5000 {
             ///     filter.insert(&item)?;
@@ -249,8 +235,8 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::{", stringify!($name), ", Filter};")]
-            #[doc = concat!(" let filter = ", stringify!($name), "::<u64>::with_capacity(1000)?;")]
+            #[doc = concat!(" use tamis::{", stringify!($ty), ", Filter};")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(1000)?;")]
             /// filter.try_extend(0..500)?;
             /// assert!((0.48..=0.5).contains(&filter.saturation()));
             /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -270,11 +256,9 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::{", stringify!($name), ", Filter};")]
-            #[doc = concat!(
-                " let builder = ", stringify!($name), "::<u64>::builder().buckets(1000).slots(4);"
-            )]
-            /// let builder = builder.fingerprint_bits(8);
+            #[doc = concat!(" use tamis::{", stringify!($ty), ", Filter};")]
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
+            /// let builder = builder.buckets(1000).slots(4).fingerprint_bits(8);
             /// let filter = builder.build()?;
             /// filter.try_extend(0..3600)?;
             /// assert!((0.025..0.03).contains(&filter.false_positive_rate()));
@@ -293,8 +277,8 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
-            #[doc = concat!(" let builder = ", stringify!($name), "::<str>::builder();")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
             /// let builder = builder.buckets(100_000).slots(4);
             /// let builder = builder.fingerprint_bits(16);
             /// let filter = builder.build()?;
@@ -313,8 +297,8 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
-            #[doc = concat!(" let filter = ", stringify!($name), "::<str>::with_capacity(1000)?;")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1000)?;")]
             /// assert_eq!(filter.geometry().fingerprint_bits(), 12);
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
@@ -329,10 +313,10 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($name), ";")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             /// use tamis::hash::HashItem;
             ///
-            #[doc = concat!(" let filter = ", stringify!($name), "::<str>::with_capacity(10)?;")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
             /// filter.by_hash().insert(filter.hasher().hash_item("a"))?;
             /// assert!(filter.contains("a"));
             /// # Ok::<(), Box<dyn core::error::Error>>(())

@@ -1,6 +1,7 @@
 //! Extracts the examples from doc comments and README.md as a reader sees them.
 
 use core::fmt::Write as _;
+use std::borrow::Cow;
 use std::path::Path;
 
 use xshell::{Shell, cmd};
@@ -69,8 +70,12 @@ fn extract(path: &str, text: &str) -> Vec<Example> {
     let mut examples = Vec::new();
     let mut open: Option<Example> = None;
     for (number, line) in (1..).zip(text.lines()) {
-        let doc = if path.ends_with(".rs") { documentation(line) } else { Some(line) };
-        let fence = doc.and_then(|doc| doc.trim_start().strip_prefix("```"));
+        let doc = if path.ends_with(".rs") {
+            documentation(line).map(Cow::Borrowed).or_else(|| of_a_macro(line).map(Cow::Owned))
+        } else {
+            Some(Cow::Borrowed(line))
+        };
+        let fence = doc.as_ref().and_then(|doc| doc.trim_start().strip_prefix("```"));
         match (&mut open, fence) {
             (None, Some(info)) => {
                 let place = (path.to_owned(), number);
@@ -78,9 +83,9 @@ fn extract(path: &str, text: &str) -> Vec<Example> {
             }
             (Some(_), Some(_)) => examples.extend(open.take()),
             (Some(example), None) => {
-                let line = doc.unwrap_or(CUT);
-                if !is_stand_in(line) {
-                    example.lines.push(line.to_owned());
+                let line = doc.unwrap_or(Cow::Borrowed(CUT));
+                if !is_stand_in(&line) {
+                    example.lines.push(line.into_owned());
                 }
             }
             (None, None) => {}
@@ -88,7 +93,34 @@ fn extract(path: &str, text: &str) -> Vec<Example> {
     }
     examples.extend(open);
     examples.retain(|example| is_rust(&example.info));
+    for example in &mut examples {
+        let first = first_of_a_macro(text, example.place.1);
+        example.lines.iter_mut().for_each(|line| *line = line.replace(NAME, first));
+    }
     examples
+}
+
+/// What a line of a macro has where the page has the name of a type.
+const NAME: &str = "stringify!($ty)";
+
+/// Returns the text of a line of documentation that a macro writes for several types: strings, and
+/// between them [`NAME`].
+fn of_a_macro(line: &str) -> Option<String> {
+    let parts = line.trim().strip_prefix("#[doc = concat!(")?.strip_suffix(")]")?;
+    let text = |part: &str| Some(part.strip_prefix('"')?.strip_suffix('"')?.to_owned());
+    let parts: Option<Vec<_>> = parts.split(&format!(", {NAME}, ")).map(text).collect();
+    let line = parts?.join(NAME);
+    line.strip_prefix(' ').map(str::to_owned)
+}
+
+/// Returns the first type for which the macro is called that this line is in, or nothing. The
+/// crate's own doctests compile the examples of all of them.
+fn first_of_a_macro(text: &str, line: usize) -> &str {
+    let lines = text.lines().take(line);
+    let name =
+        lines.filter_map(|line| line.strip_prefix("macro_rules! ")?.strip_suffix(" {")).last();
+    let mut calls = text.lines().filter_map(|line| line.strip_prefix(name?)?.strip_prefix("! { "));
+    calls.next_back().and_then(|types| types.split(' ').next()).unwrap_or_default()
 }
 
 /// Replaces a line inside an example that is not a doc comment.
@@ -159,6 +191,13 @@ mod tests {
         assert_eq!(extract("a.rs", text), expected);
         let markdown = "```sh\n$ f\n```\n```rust\nf();\n```\n";
         assert_eq!(extract("a.md", markdown)[0].lines, ["f();"]);
+    }
+
+    #[test]
+    fn an_example_of_a_macro_has_the_first_type() {
+        let text = "macro_rules! many {\n    /// ```\n    #[doc = concat!(\" let a = \", stringify!($ty), \"::new();\")]\n\
+                    /// ```\n}\nmany! { First Second }\n";
+        assert_eq!(extract("a.rs", text), [example(2, "", &["let a = First::new();"])]);
     }
 
     #[test]
