@@ -265,7 +265,8 @@ impl Geometry {
 
     /// Returns the number of distinct items that the filter holds with a probability of more than 1
     /// − 10⁻⁶. For a filter that grows, returns the number that it holds at its last size with high
-    /// probability: at least the `max_capacity` of its builder.
+    /// probability: at least the `max_capacity` of its builder. (A file may name a first size below
+    /// 8 KiB, which no builder gives. Such a filter may be full earlier.)
     ///
     /// # Examples
     ///

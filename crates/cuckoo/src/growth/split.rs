@@ -19,7 +19,8 @@ const SWEEP_LOCKS: u32 = 64;
 
 /// The number of attempts to split a portion with short waits between them, up to a yield: one to
 /// two milliseconds.
-const SHORT_ATTEMPTS: u32 = if cfg!(any(tamis_loom, tamis_shuttle)) { 1 } else { 1 << 12 };
+pub(crate) const SHORT_ATTEMPTS: u32 =
+    if cfg!(any(tamis_loom, tamis_shuttle)) { 1 } else { 1 << 12 };
 
 /// The number of further attempts, a millisecond apart, before an insert that finds no room returns
 /// an error. A thread that waits for a core on a busy machine, or whose container has used up its
@@ -52,16 +53,20 @@ impl Table {
     /// Splits a portion, and waits a bounded time for other threads.
     #[cold]
     pub(crate) fn grow(&self) -> Result<(), GrowError> {
+        self.grow_in(&mut 0)
+    }
+
+    /// As [`grow`](Self::grow), and counts the attempts after which it waited.
+    pub(crate) fn grow_in(&self, attempts: &mut u32) -> Result<(), GrowError> {
         let mut backoff = Backoff::default();
-        let mut attempts = 0;
-        while attempts < SHORT_ATTEMPTS + LONG_ATTEMPTS {
+        while *attempts < SHORT_ATTEMPTS + LONG_ATTEMPTS {
             match self.split_portion() {
                 Progress::Split => return Ok(()),
                 Progress::Ended => return Err(GrowError::Ended),
                 Progress::Swept => {}
                 Progress::Busy => {
-                    attempts += 1;
-                    if attempts <= SHORT_ATTEMPTS {
+                    *attempts += 1;
+                    if *attempts <= SHORT_ATTEMPTS {
                         backoff.wait();
                     } else if self.has_stalled_here() {
                         // An insert has waited long enough for the same thread, so this one, and

@@ -124,6 +124,8 @@ impl Table {
         let locks = self.all_locks();
         self.pointer.update(|bits| *bits = pointer.bits());
         self.sweep.update(|bits| *bits = Pointer { level: pointer.level, next: locks }.bits());
+        // The same step will come again.
+        self.stalled.update(|bits| *bits = 0);
     }
 
     /// Returns the pointer.

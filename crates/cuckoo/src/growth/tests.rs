@@ -16,7 +16,7 @@ use super::layout::{halves, in_place, joined, tag, tag_of_level};
 use super::many::Counted;
 use super::plan::{Plan, sequence};
 use super::pointer::Pointer;
-use super::split::{GrowError, Progress};
+use super::split::{GrowError, Progress, SHORT_ATTEMPTS};
 use super::table::Table;
 use crate::error::InsertError;
 use crate::geometry::Geometry;
@@ -165,14 +165,33 @@ fn a_stopped_splitter_holds_up_the_next_level_only_and_with_an_error() {
                 });
             });
         }
-        // The next one of a batch does not wait again until growth has made a step.
+        // The next one of a batch does not sleep again until growth has made a step.
+        let mut attempts = 0;
         assert!(table.has_stalled_here());
-        assert_eq!(table.grow(), Err(GrowError::Stalled));
+        assert_eq!(table.grow_in(&mut attempts), Err(GrowError::Stalled));
+        assert_eq!(attempts, SHORT_ATTEMPTS + 1);
         table.unlock(lock);
         assert_eq!(table.grow(), Ok(()));
         assert!(!table.has_stalled_here());
         (items..2 * items).for_each(|number| counted.insert(hash(number)).unwrap());
         assert!((0..2 * items).all(|number| table.contains_class(class(&plan, number))));
+    }
+}
+
+/// The table comes to the step again at which it stalled before it was cleared.
+#[test]
+fn a_cleared_table_has_not_stalled() {
+    let plan = Plan { buckets: 1024, width: 14, doublings: 2, paired: false };
+    let mut table = Table::new(plan).unwrap();
+    let lock = table.stripes() + 3;
+    for _ in 0..2 {
+        assert!(table.try_lock(lock));
+        while table.split_portion() != Progress::Busy {}
+        assert!(table.pointer().level == 1 && !table.has_stalled_here());
+        assert_eq!(table.grow(), Err(GrowError::Stalled));
+        assert!(table.has_stalled_here());
+        table.unlock(lock);
+        table.clear();
     }
 }
 

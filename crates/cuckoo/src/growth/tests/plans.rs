@@ -1,6 +1,10 @@
 //! The sizes of a table that grows: its rate, its loads and its memory.
 
+use core::cell::Cell;
+
 use super::*;
+use crate::growth::layout::Contents;
+use crate::search::{Readable, Search};
 
 #[test]
 fn shapes_leave_two_bits_and_never_lose_a_slot() {
@@ -42,13 +46,7 @@ proptest! {
         hash in any::<u64>(),
     ) {
         let (most, rate) = (first << growth, libm::pow(10.0, -magnitude));
-        let plan = match Plan::with_buckets(first, most, rate, paired) {
-            Ok(plan) => plan,
-            Err(error) => {
-                prop_assert!(!paired && magnitude > 2.0, "{error}");
-                return Ok(());
-            }
-        };
+        let plan = Plan::with_buckets(first, most, rate, paired).unwrap();
         prop_assert!(plan.items(plan.first()) >= first && plan.capacity() >= most, "{plan:?}");
         prop_assert!(plan.rate_at(most) <= rate);
         let narrower = Plan { width: plan.width - 1, ..plan };
@@ -81,6 +79,21 @@ fn a_plan_has_room_for_its_first_items() {
         assert!(plan.items(plan.first()) >= first, "{first} items, {plan:?}");
         let is_least = plan.buckets <= 1024 || fewer.items(fewer.first()) < first;
         assert!(is_least, "{first} items, {plan:?}");
+    }
+}
+
+/// A higher first capacity is not refused where a lower one is accepted.
+#[test]
+fn a_power_of_two_leads_as_far_as_fewer_buckets() {
+    for (rate, most, paired, capacities) in [
+        (0.05, 40_000_000_000, false, [1597, 1598, 2582, 2583]),
+        (0.1, 53_000_000_000_000, true, [1278, 1279, 1437, 1500]),
+    ] {
+        for first in capacities {
+            let plan = Plan::with_buckets(first, most, rate, paired).unwrap();
+            assert!(plan.items(plan.first()) >= first && plan.capacity() >= most, "{plan:?}");
+            assert!(plan.rate_at(most) <= rate, "{plan:?}");
+        }
     }
 }
 
@@ -140,11 +153,72 @@ fn loads_leave_room_where_the_number_of_slots_changes() {
                     let is_due = || number + 1 >= plan.items(before);
                     assert!(table.pointer() == before || is_due(), "{plan:?}: {number} {before:?}");
                 }
-                let more = plan.capacity()..plan.capacity() + plan.capacity() / 25;
+                let more = plan.capacity()..plan.capacity() + plan.capacity() / 100;
                 assert!(more.map(hash).all(|hash| counted.insert(hash).is_ok()), "{plan:?}");
             }
         }
         assert!(tables >= 20, "{tables} tables");
+    }
+}
+
+/// A table that counts the buckets that a search reads.
+struct Read<'t> {
+    table: &'t Table,
+    count: Cell<u32>,
+}
+
+impl Readable for Read<'_> {
+    fn len(&self) -> u64 {
+        Readable::len(self.table)
+    }
+
+    fn read(&self, position: u64, whole: u64) -> Contents<'_> {
+        self.count.set(self.count.get() + 1);
+        self.table.peek(position, whole)
+    }
+
+    fn alternate(&self, whole: u64, position: u64) -> u64 {
+        Readable::alternate(self.table, whole, position)
+    }
+}
+
+/// Without a dip, the searches of an insert read several times the buckets in the middle of such a
+/// doubling.
+#[test]
+fn searches_stay_short_where_the_number_of_slots_changes() {
+    for (buckets, width, doublings, paired, most) in [
+        (8192, 32, 12, true, 12.0),
+        (8192, 26, 2, true, 11.0),
+        (8192, 23, 8, true, 9.0),
+        (16_384, 14, 4, false, 11.0),
+    ] {
+        let plan = Plan { buckets, width, doublings, paired };
+        let changes = |level| plan.shape(level).slots() != plan.shape(level + 1).slots();
+        let level = (0..doublings).find(|&level| changes(level)).unwrap();
+        if paired && PairAccess::detect().is_none() {
+            continue;
+        }
+        let (table, len) = (Table::new(plan).unwrap(), Counter::zeroed(1).unwrap());
+        let counted = Counted { table: &table, len: &len };
+        let reads = Read { table: &table, count: Cell::new(0) };
+        let mut search = Search::new();
+        // The reads of the searches in each eighth of the level, and their number.
+        let mut eighths = [(0, 0); 8];
+        for number in 0.. {
+            counted.insert(hash(number)).unwrap();
+            let pointer = table.pointer();
+            if pointer.level > level {
+                break;
+            }
+            if pointer.level == level {
+                let (all, searches) =
+                    &mut eighths[(8 * pointer.next / (plan.positions() << level)) as usize];
+                assert!(search.steps(class(&plan, !number), &reads).is_some());
+                (*all, *searches) = (*all + reads.count.take(), *searches + 1);
+            }
+        }
+        let means = eighths.map(|(reads, searches)| f64::from(reads) / f64::from(searches));
+        assert!(means.iter().all(|&mean| mean < most), "{plan:?}: {means:?}");
     }
 }
 
