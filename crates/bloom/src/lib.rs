@@ -134,6 +134,8 @@ mod geometry;
 #[cfg(feature = "items")]
 mod growing;
 #[cfg(feature = "items")]
+mod growing_methods;
+#[cfg(feature = "items")]
 mod growing_traits;
 #[cfg(feature = "items")]
 mod many;
