@@ -113,8 +113,8 @@ fn of_a_macro(line: &str) -> Option<String> {
     line.strip_prefix(' ').map(str::to_owned)
 }
 
-/// Returns the first type for which the macro is called that this line is in, or nothing. The
-/// crate's own doctests compile the examples of all of them.
+/// Returns the first of the types that the macro around this line is called with, or nothing. One
+/// is enough: the crate's own doctests compile the examples of all types.
 fn first_of_a_macro(text: &str, line: usize) -> &str {
     let lines = text.lines().take(line);
     let name =
