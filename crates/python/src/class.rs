@@ -78,7 +78,7 @@ impl<F: Target> Keyed<F> {
 
 impl<F: Stored> Keyed<F> {
     pub(crate) fn save(&self, py: Python<'_>, path: &Path) -> PyResult<()> {
-        require_not_live(path)?;
+        require_not_live(py, path)?;
         fork::detach(py, || self.filter.save(path)).map_err(|error| of_save(error, Some(path)))
     }
 
@@ -91,8 +91,10 @@ impl<F: Stored> Keyed<F> {
 
 /// Returns an error if this path names a live file. To replace it would part the processes that
 /// have it open from those that come later: an item would be new in both.
-pub(crate) fn require_not_live(path: &Path) -> PyResult<()> {
-    if Info::open(path).is_ok_and(|info| info.is_live()) {
+pub(crate) fn require_not_live(py: Python<'_>, path: &Path) -> PyResult<()> {
+    // To open a pipe would wait for its other end.
+    let is_live = || path.is_file() && Info::open(path).is_ok_and(|info| info.is_live());
+    if fork::detach(py, is_live) {
         return Err(PyValueError::new_err(
             "the path names a live file, which processes may share: save in another one",
         ));

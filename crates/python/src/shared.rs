@@ -202,7 +202,7 @@ impl SharedBloomFilter {
     /// Save the filter in another file, which `BloomFilter.load` reads.
     #[pyo3(signature = (path, /))]
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        require_not_live(&path)?;
+        require_not_live(py, &path)?;
         fork::detach(py, || Stored::save(&*self.0.filter.filter, &path))
             .map_err(|error| of_save(error, Some(&path)))
     }

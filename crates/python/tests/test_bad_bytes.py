@@ -63,6 +63,14 @@ def test_any_bytes_are_a_foreign_filter_or_an_error(data: bytes, name: str) -> N
     assert 0 <= seen.rate() <= 1 and isinstance(seen.to_bytes(), bytes)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_is_not_saved_to(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for seen in (tamis.BloomFilter(10), tamis.CuckooFilter(10)):
+        with pytest.raises(ValueError, match="file"):
+            seen.save(tmp_path / "pipe")
+
+
 def test_files_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "empty").write_bytes(b"")
     (tmp_path / "text").write_text("text")

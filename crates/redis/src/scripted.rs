@@ -303,6 +303,24 @@ fn items_that_count_end_at_the_deadline() {
     });
 }
 
+/// So does one that has not sent its item when it ends: the connection was idle, and is tried first.
+#[test]
+fn an_item_that_counts_is_not_sent_after_the_deadline() {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().start_paused(true).build().unwrap().block_on(async {
+        let server = Server::start_with(Sizes::new(100, 0.01, true, Some(1)).unwrap()).await;
+        let builder = AsyncRedisBloomFilter::<u64>::builder(&server.url, "name");
+        let filter = builder.deadline(DEADLINE).open().await.unwrap();
+        advance(Duration::from_secs(2)).await;
+        *server.left.lock().unwrap() = 0;
+        *server.is_timed.lock().unwrap() = true;
+        let start = Instant::now();
+        let results = filter.insert_many(0..100).await;
+        assert!(results.iter().all(Result::is_err));
+        assert!(start.elapsed() < DEADLINE + 2 * STEP, "{:?}", start.elapsed());
+    });
+}
+
 /// A call that ends before a reply is late leaves the connection to others. One without any reply
 /// for the timeout is given up, however short the calls are.
 #[test]

@@ -28,9 +28,14 @@ pub(crate) async fn destroy(access: Access<'_>) -> Result<(), Error> {
     let known = match &text {
         Value::BulkString(text) => match Descriptor::of_json(text) {
             Ok(known) => Some(known),
-            // It is a damaged descriptor if there is a list of lives, and otherwise of no filter.
-            Err(error) if lives(access).await?.is_empty() => return Err(error),
-            Err(_) => None,
+            // It is a damaged descriptor if a life has not ended, and otherwise of no filter.
+            Err(error) => {
+                let is_alive = |life: &Life| matches!(life.state, State::Creating | State::Ready);
+                if !lives(access).await?.iter().any(is_alive) {
+                    return Err(error);
+                }
+                None
+            }
         },
         _ => None,
     };

@@ -161,6 +161,10 @@ async fn set(
             let sent = scripts::insert(keys, [slice, next], filter.identity(), place);
             match filter.write(shard, &[sent], Kind::Once).await {
                 Ok(replies) => Some(replies),
+                // At the end of the call nothing more is sent.
+                Err(failure @ Failure::NotExecuted(_)) if filter.is_over() => {
+                    return Err(failure.of_write());
+                }
                 // The server runs no scripts for this user, or the slot is being moved. The item is
                 // inserted without growth: a later one grows the shard.
                 Err(failure @ (Failure::Refused(_) | Failure::NotExecuted(_))) => {

@@ -65,6 +65,10 @@ fn destroy_removes_no_key_of_others() {
     assert_eq!(builder(&server).destroy(), Ok(()));
     assert!(!server.keys().contains(&"{seen}".to_owned()));
     assert_eq!(builder(&server).destroy(), Err(Error::Missing));
+    // A list of lives that have all ended makes a key no descriptor.
+    server.command(&["SET", "{seen}", "mine"]);
+    assert!(matches!(builder(&server).destroy(), Err(Error::Descriptor { .. })));
+    assert_eq!(server.command(&["GET", "{seen}"]), Value::BulkString("mine".into()));
 }
 
 /// The next filter removes the keys of the one before, whichever version of the protocol the

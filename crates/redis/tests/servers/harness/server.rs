@@ -114,6 +114,12 @@ impl Server {
         self.executed().get(name).copied().unwrap_or(0)
     }
 
+    /// Returns how many commands that insert items the server has executed: scripts too, in which an
+    /// item counts bits.
+    pub(crate) fn inserts(&self) -> u64 {
+        self.commands("bitfield") + self.commands("eval")
+    }
+
     /// Returns the names of the commands that the server has executed, and how many of each.
     pub(crate) fn executed(&self) -> BTreeMap<String, u64> {
         let report: String =
