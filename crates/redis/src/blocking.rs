@@ -424,8 +424,8 @@ impl<T: ?Sized> Builder<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::Missing`] if there is no filter of this name. [`Error::Descriptor`] if its key is no
-    /// descriptor and no filter of this name is known: nothing is removed. If a server fails
+    /// [`Error::Missing`] if there is no filter of this name. [`Error::Descriptor`] if its key is
+    /// no descriptor and no filter of this name is known: nothing is removed. If a server fails
     /// meanwhile, call it again: it removes the rest.
     ///
     /// # Examples

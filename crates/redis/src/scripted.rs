@@ -303,7 +303,8 @@ fn items_that_count_end_at_the_deadline() {
     });
 }
 
-/// So does one that has not sent its item when it ends: the connection was idle, and is tried first.
+/// So does one that has not sent its item when it ends: the connection was idle, and is tried
+/// first.
 #[test]
 fn an_item_that_counts_is_not_sent_after_the_deadline() {
     let mut runtime = tokio::runtime::Builder::new_current_thread();

@@ -114,8 +114,8 @@ impl Server {
         self.executed().get(name).copied().unwrap_or(0)
     }
 
-    /// Returns how many commands that insert items the server has executed: scripts too, in which an
-    /// item counts bits.
+    /// Returns how many commands that insert items the server has executed: scripts too, in which
+    /// an item counts bits.
     pub(crate) fn inserts(&self) -> u64 {
         self.commands("bitfield") + self.commands("eval")
     }
