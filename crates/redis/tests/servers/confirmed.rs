@@ -135,7 +135,7 @@ fn missing_replicas_are_awaited() {
     let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen")
         .capacity(10_000)
         .false_positive_rate(1e-12);
-    let hasty = builder.clone().deadline(Duration::from_millis(100)).create().unwrap();
+    let hasty = builder.clone().deadline(Duration::from_millis(500)).create().unwrap();
     server.command(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
     let result = hasty.insert(&1);
     assert!(

@@ -79,7 +79,7 @@ impl Encrypted {
 fn print_verdicts(address: &str) {
     let builder =
         RedisBloomFilter::<str>::builder(address, "seen").capacity(1000).false_positive_rate(1e-12);
-    let wait = Duration::from_millis(500);
+    let wait = Duration::from_secs(2);
     match builder.timeout(wait).deadline(wait).open_or_create() {
         Ok(filter) => println!("verdicts: {:?}", filter.insert_many(["a", "b", "a"])),
         Err(error) => println!("error: {error}"),

@@ -119,7 +119,7 @@ fn the_next_client_takes_the_place_of_one_that_was_killed() {
         builder(&server).create().unwrap();
         let creating = unfinished(&server, keys);
         // It may still be alive: another waits.
-        let hasty = builder(&server).deadline(Duration::from_millis(100));
+        let hasty = builder(&server).deadline(Duration::from_millis(500));
         assert_eq!(hasty.open().unwrap_err(), Error::Creating);
         assert_eq!(hasty.open_or_create().unwrap_err(), Error::Exists);
         assert_eq!(hasty.create().unwrap_err(), Error::Exists);

