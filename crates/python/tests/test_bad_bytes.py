@@ -1,6 +1,7 @@
 """Bytes and files that are no filters: only the stated errors."""
 
 import errno
+import os
 from pathlib import Path
 
 import pytest

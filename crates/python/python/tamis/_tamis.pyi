@@ -43,11 +43,17 @@ _Items: TypeAlias = Iterable[_Item] | _ArrowArray | _ArrowStream
 class Full(Exception):
     """The filter is full: the item was not added."""
 
+    results: list[bool | None]
+    """Only after `add_many`: the results before the error."""
+
 class FormatError(ValueError):
     """The bytes are not a saved filter, or not one of the kind asked for."""
 
 class RedisError(Exception):
     """The servers did not do what was asked for."""
+
+    results: list[bool | None]
+    """Only after `add_many`: the results before the error. `None` is an item without an answer."""
 
 @final
 class Figures:
