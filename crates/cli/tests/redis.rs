@@ -8,6 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use std::{env, fs, io, process};
 
+use crate::common::processes::{unread, until};
 use crate::common::{homepages, tamis};
 use assert_cmd::cargo::cargo_bin;
 use tempfile::{TempDir, tempdir};
@@ -295,7 +296,8 @@ fn nothing_is_printed_that_is_not_stored() {
             }
         }
     });
-    sleep(Duration::from_millis(700));
+    // Nobody reads its output yet.
+    until(|| unread(run.stdout.as_ref().unwrap()) > 40_000);
     server.signal("-STOP");
     let output = run.wait_with_output().unwrap();
     server.signal("-CONT");

@@ -244,6 +244,8 @@ mod tests {
         assert_eq!(temporary.file.path(), folder.path().join(".tamis-a-1.tmp"));
         drop(temporary);
         // Of a writer that was killed it is removed, and its name is used.
+        // (A process that another test starts meanwhile may have a copy of the descriptor.)
+        held.unlock().unwrap();
         drop(held);
         fs::write(folder.path().join(".tamis-a-7.tmp"), "left").unwrap();
         let temporary = Temporary::new(folder.path(), OsStr::new("a"), true).unwrap();
