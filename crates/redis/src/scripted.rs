@@ -23,6 +23,9 @@ use crate::wire::tag::Identity;
 
 const DEADLINE: Duration = Duration::from_millis(1700);
 
+/// A time for a reply that is longer than the deadline.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// The clock goes on by this time.
 const STEP: Duration = Duration::from_millis(20);
 
@@ -286,35 +289,44 @@ fn every_call_ends_at_its_deadline() {
     });
 }
 
-/// Inserts items into a filter with a server that falls silent after a pause: the call ends at its
-/// deadline, and each item has an error.
-fn require_end(sizes: Sizes, pause: Duration, items: u64) {
+/// Inserts items into a filter with a server that falls silent after a pause: each item has an
+/// error, after the time of one reply or at the deadline.
+fn require_end(sizes: Sizes, pause: Duration, patience: Duration, items: u64) {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     runtime.enable_all().start_paused(true).build().unwrap().block_on(async {
         let server = Server::start_with(sizes).await;
         let builder = AsyncRedisBloomFilter::<u64>::builder(&server.url, "name");
-        let filter = builder.deadline(DEADLINE).open().await.unwrap();
+        let filter = builder.timeout(patience).deadline(DEADLINE).open().await.unwrap();
         advance(pause).await;
         *server.left.lock().unwrap() = 0;
         *server.is_timed.lock().unwrap() = true;
         let start = Instant::now();
         let results = filter.insert_many(0..items).await;
         assert!(results.len() as u64 == items && results.iter().all(Result::is_err));
-        assert!(start.elapsed() < DEADLINE + 2 * STEP, "{:?}", start.elapsed());
+        assert!(start.elapsed() < patience.min(DEADLINE) + 2 * STEP, "{:?}", start.elapsed());
     });
+}
+
+/// An insert without a reply is not repeated, so it takes the time of one reply.
+#[test]
+fn an_insert_waits_for_one_reply() {
+    let sizes = Sizes::new(1000, 0.01, false, Some(2)).unwrap();
+    require_end(sizes, Duration::ZERO, Duration::from_millis(300), 3);
 }
 
 /// An insert of which several items count bits, one after another, ends at its deadline.
 #[test]
 fn items_that_count_end_at_the_deadline() {
-    require_end(Sizes::new(100_000, 0.01, true, Some(8)).unwrap(), Duration::ZERO, 10_000);
+    let sizes = Sizes::new(100_000, 0.01, true, Some(8)).unwrap();
+    require_end(sizes, Duration::ZERO, PATIENCE, 10_000);
 }
 
 /// So does an insert that has not sent its item by then: the connection was idle, and is tried
 /// first.
 #[test]
 fn an_item_that_counts_is_not_sent_after_the_deadline() {
-    require_end(Sizes::new(100, 0.01, true, Some(1)).unwrap(), Duration::from_secs(2), 100);
+    let sizes = Sizes::new(100, 0.01, true, Some(1)).unwrap();
+    require_end(sizes, Duration::from_secs(2), PATIENCE, 100);
 }
 
 /// A call that ends before a reply is late leaves the connection to others. One without any reply
