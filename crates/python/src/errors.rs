@@ -30,7 +30,9 @@ pub(crate) fn of_build(error: BuildError) -> PyErr {
 /// Returns the error of the system as Python's own functions raise it: with its number, from which
 /// the class follows, and with the name of the file.
 pub(crate) fn of_system(error: io::Error, path: Option<&Path>) -> PyErr {
-    let Some(number) = error.raw_os_error() else { return error.into() };
+    // The numbers of Windows are not those of `errno`.
+    let number = error.raw_os_error().filter(|_| cfg!(unix));
+    let Some(number) = number else { return error.into() };
     let text = error.to_string();
     let text = text.strip_suffix(&format!(" (os error {number})")).unwrap_or(&text).to_owned();
     match path {
@@ -70,9 +72,9 @@ pub(crate) fn of_union(error: UnionError) -> PyErr {
 
 pub(crate) fn of_redis(error: RemoteError) -> PyErr {
     match error {
-        RemoteError::Build(error) => of_build(error),
         RemoteError::Alloc { .. } => PyMemoryError::new_err(error.to_string()),
-        RemoteError::Name
+        RemoteError::Build(_)
+        | RemoteError::Name
         | RemoteError::Address { .. }
         | RemoteError::Shards { .. }
         | RemoteError::Span { .. }

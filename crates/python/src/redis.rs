@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyString;
 use tamis::Figures;
-use tamis::hash::{AnyStable, ItemHasher};
+use tamis::hash::AnyStable;
 use tamis_redis::{Builder, Error, RedisBloomFilter as Remote};
 
 use crate::class::{Keyed, claims, queries};
@@ -62,12 +62,13 @@ impl Server {
             _ => drop(connected),
         }
         let filter = py.detach(|| self.builder.open()).map_err(of_redis)?;
-        // Another filter of this name would be asked for items by the hashes of the first.
-        if filter.hasher().hash_probe() != self.hasher.hash_probe() {
+        let mut connected =
+            self.connected.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+        // A filter that was created since under this name does not have the items of this one.
+        if connected.filter.as_ref().is_some_and(|known| !known.is_same(&filter)) {
             return Err(of_redis(Error::Replaced));
         }
-        let anew = Connected { filter: Some(filter.clone()), process: process::id() };
-        *self.connected.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner) = anew;
+        *connected = Connected { filter: Some(filter.clone()), process: process::id() };
         Ok(filter)
     }
 
@@ -97,8 +98,15 @@ impl Target for Server {
     }
 
     fn insert_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
+        let inserted = match self.call(|filter| Ok(filter.insert_hashes(hashes))) {
+            Ok(inserted) => inserted,
+            Err(error) => {
+                results.resize(results.len() + hashes.len(), UNKNOWN);
+                return Err(error);
+            }
+        };
         let mut first = Ok(());
-        for inserted in self.call(|filter| Ok(filter.insert_hashes(hashes)))? {
+        for inserted in inserted {
             match inserted {
                 Ok(is_new) => results.push(is_new.into()),
                 Err(error) => {
@@ -140,8 +148,8 @@ impl Target for Server {
 ///
 /// Of all clients that add a new item, exactly one gets True. Each call takes a round trip, without
 /// the interpreter lock. It tries for `deadline` seconds (30 by default) to reach a server, and
-/// then raises `tamis.RedisError`; Ctrl-C takes effect only when the call ends. `update` and the
-/// other bulk methods send 4,096 items at a time.
+/// then raises `tamis.RedisError`. `update` and the other bulk methods send 4,096 items at a time.
+/// Ctrl-C takes effect only when the call ends, or such a part of it.
 ///
 /// An `add` without a reply within 5 seconds raises, too. Its item may be stored, and then nobody
 /// has got True for it: treat the item as new if it must not be missed. If a bulk method raises, a

@@ -209,7 +209,8 @@ impl SharedBloomFilter {
 
     /// Wait until all changes are on the disk. Only a crash of the system needs it.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
-        Ok(py.detach(|| self.0.filter.filter.flush())?)
+        let flushed = py.detach(|| self.0.filter.filter.flush());
+        flushed.map_err(|error| of_system(error, Some(self.path())))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Arguments<'_>)> {

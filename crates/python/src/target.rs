@@ -194,6 +194,10 @@ impl<F: Target + ?Sized> Target for Box<F> {
         (**self).figures()
     }
 
+    fn waits(&self) -> bool {
+        (**self).waits()
+    }
+
     fn size_in_bytes(&self) -> u64 {
         (**self).size_in_bytes()
     }

@@ -70,18 +70,20 @@ def test_processes_share_it_and_forks_connect_anew(redis_url: str) -> None:
             assert sum(new) == (4999 if method == "spawn" else 5000)
 
 
-def test_a_child_does_not_ask_another_filter_by_old_hashes(redis_url: str) -> None:
-    url = redis_url + "#other"
-    seen = tamis.RedisBloomFilter(url, 1000, 1e-9)
+@pytest.mark.parametrize("seed", [None, 5])
+def test_a_child_does_not_use_another_filter_of_the_name(redis_url: str, seed: int | None) -> None:
+    url = redis_url + f"#other{seed}"
+    seen = tamis.RedisBloomFilter(url, 1000, 1e-9, seed=seed)
     tamis.RedisBloomFilter.destroy(url)
-    other = tamis.RedisBloomFilter(url, 1000, 1e-9)
+    other = tamis.RedisBloomFilter(url, 1000, 1e-9, seed=seed)
     assert other.add("a")
     child = os.fork()
     if child == 0:
         try:
-            seen.add("a")
-        except tamis.RedisError:
-            os._exit(0)
+            seen.add_many(["a", "b"])
+        except tamis.RedisError as error:
+            # No item was sent, but the caller learns the same as of items without a reply.
+            os._exit(0 if error.results == [None, None] else 2)
         finally:
             os._exit(1)
     assert os.waitpid(child, 0)[1] == 0

@@ -286,6 +286,14 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         self.driver.wait(self.filter.push(local))
     }
 
+    /// Whether both are handles of one filter: not of two, of which one was created after the other
+    /// under the same name.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.filter.is_same(&other.filter)
+    }
+
     /// Returns the hasher, which the filter's descriptor names.
     #[must_use]
     pub fn hasher(&self) -> &AnyStable {

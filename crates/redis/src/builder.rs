@@ -56,7 +56,8 @@ macro_rules! builder {
             /// that a shard of the first slice has at most 8 MiB. It cannot be changed later,
             /// and is the largest number of nodes that can share the filter. A filter stops growing
             /// where the next slice of a shard would exceed 512 MiB: one that is to become
-            /// much larger than its first capacity needs more shards.
+            /// much larger than its first capacity needs more shards. One that could not grow at
+            /// all is an error ([`Error::Build`]), unless it is [`fixed`](Self::fixed).
             pub const fn shards(mut self, shards: u32) -> Self {
                 self.options.shards = Some(shards);
                 self

@@ -45,7 +45,8 @@ pub enum Error {
         /// The number given.
         shards: u32,
     },
-    /// The sizes are impossible. A shard ends at 512 MiB; a larger filter needs more shards.
+    /// The sizes are impossible. A slice of a shard ends at 512 MiB: a larger filter, or one that
+    /// is to grow, needs more shards.
     Build(BuildError),
     /// The server has no filter of this name.
     Missing,
@@ -172,6 +173,10 @@ impl fmt::Display for Error {
                 "the name of a filter has 1 to 200 bytes, and no brace or control character",
             ),
             Self::Shards { shards } => write!(f, "a filter has 1 to 65,536 shards, not {shards}"),
+            Self::Build(BuildError::TooLarge) => f.write_str(
+                "a shard would exceed 512 MiB before the filter has grown once: it needs more shards, \
+                 a smaller capacity, or to be fixed",
+            ),
             Self::Build(error) => error.fmt(f),
             Self::Missing => f.write_str("the server has no filter of this name"),
             Self::Exists => f.write_str("the server has a filter of this name already"),

@@ -277,6 +277,14 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         push::push(self.shared.begin().await?, local).await
     }
 
+    /// Whether both are handles of one filter: not of two, of which one was created after the other
+    /// under the same name.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.shared.identity() == other.shared.identity()
+    }
+
     /// Returns the hasher, which the filter's descriptor names.
     #[must_use]
     pub fn hasher(&self) -> &AnyStable {

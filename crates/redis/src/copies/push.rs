@@ -6,7 +6,8 @@
 
 use core::slice;
 
-use futures_util::{StreamExt, TryStreamExt, stream};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use redis::{Cmd, Value};
 use tamis_hash::{AnyStable, HashItem, ItemHasher};
 use tokio::time::timeout_at;
@@ -47,10 +48,18 @@ where
         numbers.push(found.ok_or(Error::Mismatch { field: "geometry" })? as u32);
     }
     for (part, number) in numbers.into_iter().enumerate() {
-        let each = stream::iter(0..sizes.shards)
-            .map(|shard| push_key(filter, local, part, shard, number))
-            .buffer_unordered(SHARDS_AT_ONCE);
-        each.try_for_each(|()| async { Ok(()) }).await?;
+        let mut shards =
+            (0..sizes.shards).map(|shard| push_key(filter, local, part, shard, number));
+        let mut pushing: FuturesUnordered<_> = shards.by_ref().take(SHARDS_AT_ONCE).collect();
+        let mut result = Ok(());
+        while let Some(pushed) = pushing.next().await {
+            result = result.and(pushed);
+            // After an error no other shard begins, and those that have begun delete their bits.
+            if result.is_ok() {
+                pushing.extend(shards.next());
+            }
+        }
+        result?;
     }
     Ok(())
 }

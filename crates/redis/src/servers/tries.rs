@@ -22,25 +22,31 @@ pub(crate) fn after(span: Duration) -> Instant {
 pub(crate) struct Tries<'e> {
     end: Instant,
     pause: Duration,
+    /// Why the last try failed.
+    reason: Option<Arc<str>>,
     events: &'e Events,
 }
 
 impl<'e> Tries<'e> {
     pub(crate) const fn new(end: Instant, events: &'e Events) -> Self {
-        Self { end, pause: PAUSES[0], events }
+        Self { end, pause: PAUSES[0], reason: None, events }
     }
 
     /// Waits before the next try.
     ///
     /// # Errors
     ///
-    /// The reason why the last try failed, if the time is over.
+    /// If the time is over: the reason why the last try failed that had time to.
     pub(crate) async fn pause(&mut self, reason: String) -> Result<(), Arc<str>> {
-        let reason = reason.into();
-        if Instant::now() + self.pause > self.end {
+        let now = Instant::now();
+        // Of a try that the end has cut short, nothing is known but that.
+        let last = self.reason.take().filter(|_| now >= self.end);
+        let reason = last.unwrap_or_else(|| reason.into());
+        if now + self.pause > self.end {
             return Err(reason);
         }
         self.events.retried(&reason, self.end);
+        self.reason = Some(reason);
         sleep(self.pause).await;
         self.pause = (2 * self.pause).min(PAUSES[1]);
         Ok(())
@@ -50,6 +56,25 @@ impl<'e> Tries<'e> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A server says why it cannot serve, and then does not answer until the end.
+    #[test]
+    fn a_try_that_is_cut_short_gives_no_reason() {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime.enable_time().start_paused(true).build().unwrap().block_on(async {
+            let events = Events::default();
+            let end = after(Duration::from_secs(1));
+            let mut tries = Tries::new(end, &events);
+            for reason in ["LOADING", "CLUSTERDOWN"] {
+                tries.pause(reason.into()).await.unwrap();
+            }
+            tokio::time::sleep_until(end).await;
+            assert_eq!(&*tries.pause("no reply".into()).await.unwrap_err(), "CLUSTERDOWN");
+            // This is the only reason.
+            let mut tries = Tries::new(end, &events);
+            assert_eq!(&*tries.pause("no reply".into()).await.unwrap_err(), "no reply");
+        });
+    }
 
     #[test]
     fn no_span_is_too_long() {

@@ -234,28 +234,28 @@ impl Sizes {
         }
         let first = if grows { (1.0 - LEFT) * rate } else { rate };
         let rate_of = |number: usize| first * LEFT.powi(number as i32);
+        let capacity_of =
+            |number: usize| capacity.checked_mul(1 << number).ok_or(BuildError::TooLarge);
+        // A filter that is to grow has at least two slices. The last of them needs the highest
+        // rate, so an error names the lowest rate at which there is none.
+        let least = if grows { 2 } else { 1 };
+        let last = least - 1;
+        smallest(capacity_of(last)?, rate_of(last))
+            .map_err(|error| of_filter(error, rate, rate_of(last)))?;
         let shards = match shards {
             Some(shards) => shards,
-            None => Self::shards_for(Slice::new(1, capacity, first), capacity, first)
-                .map_err(|error| of_filter(error, rate, first))?,
+            None => Self::shards_for(Slice::new(1, capacity, first), capacity, first)?,
         };
         require_shards(shards)?;
-        let slice = |number: usize, capacity| {
-            let slice_rate = rate_of(number);
-            Slice::new(shards, capacity, slice_rate)
-                .map_err(|error| of_filter(error, rate, slice_rate))
-        };
-        let mut slices = vec![slice(0, capacity)?];
-        while grows && slices.len() < MAX_SLICES {
+        let mut slices = Vec::new();
+        while slices.is_empty() || grows && slices.len() < MAX_SLICES {
             let number = slices.len();
-            // Growth ends where a key would be too large, or a rate too low.
-            let Some(capacity) = capacity.checked_mul(1 << number) else { break };
-            match slice(number, capacity) {
-                Ok(next) => slices.push(next),
-                // Nobody would notice that a filter which was to grow does not.
-                Err(error @ BuildError::RateTooLow { .. }) if number == 1 => {
-                    return Err(error.into());
-                }
+            let slice = capacity_of(number)
+                .and_then(|capacity| Slice::new(shards, capacity, rate_of(number)));
+            match slice {
+                Ok(slice) => slices.push(slice),
+                Err(error) if number < least => return Err(error.into()),
+                // Growth ends where a key would be too large, or a rate too low.
                 Err(_) => break,
             }
         }
@@ -358,7 +358,7 @@ mod tests {
     /// A filter that could not grow is refused, if it was to grow.
     #[test]
     fn a_rate_that_leaves_none_for_growth_is_an_error() {
-        for (capacity, rate) in [(1_000_000, 1e-12), (100_000, 1e-13)] {
+        for (capacity, rate) in [(1_000_000, 1e-12), (100_000, 1e-13), (1_000_000, 1e-13)] {
             let growing = Sizes::new(capacity, rate, true, None);
             let Err(Error::Build(BuildError::RateTooLow { rate: given, lowest })) = growing else {
                 panic!("{growing:?}");
@@ -367,9 +367,23 @@ mod tests {
             assert_eq!(given, rate);
             assert!(Sizes::new(capacity, 1.0001 * lowest, true, None).is_ok());
             assert!(Sizes::new(capacity, 0.9999 * lowest, true, None).is_err());
-            assert!(Sizes::new(capacity, rate, false, None).is_ok());
+            assert_eq!(
+                Sizes::new(capacity, rate, false, None).is_ok(),
+                rate * 1e19 > capacity as f64
+            );
         }
         assert!(Sizes::new(1_000_000, 1e-11, true, None).unwrap().slices.len() > 1);
+    }
+
+    /// So is one whose second slice would have shards of more than 512 MiB.
+    #[test]
+    fn shards_that_leave_no_room_for_growth_are_an_error() {
+        let sizes = |capacity, grows| Sizes::new(capacity, 1e-4, grows, Some(1));
+        assert_eq!(sizes(150_000_000, true).map(|_| ()), Err(BuildError::TooLarge.into()));
+        assert_eq!(sizes(150_000_000, false).map(|sizes| sizes.slices.len()), Ok(1));
+        assert!(sizes(50_000_000, true).unwrap().slices.len() > 1);
+        // Nor can a capacity be doubled that is more than half of all numbers.
+        assert_eq!(sizes(u64::MAX, true).map(|_| ()), Err(BuildError::TooLarge.into()));
     }
 
     #[test]
