@@ -207,8 +207,10 @@ class CuckooFilter:
     def __contains__(self, item: _Item, /) -> bool:
         """Return whether the filter may contain an item. False is certain."""
     def update(self, *iterables: _Items) -> int:
-        """Add all items of the iterables. Return how many were new. (Of a `CuckooFilter`: how many
-        copies were added.)"""
+        """Add all items of the iterables. Return how many were new.
+
+        (Of a `CuckooFilter`: how many copies were added.)
+        """
     def contains_many(self, items: _Items, /) -> memoryview[bool]:
         """Query all items of an iterable. Return a buffer of bools, one per item."""
     def figures(self) -> Figures:
