@@ -10,6 +10,41 @@ use crate::growth::classifier::Classifier;
 use crate::growth::layout::key;
 use crate::place::{Class, GOLDEN};
 
+/// Defines what [`BatchWork`](tamis_sync::BatchWork) on a table, fixed or growing, has in common:
+/// the types, and the methods that find and request the buckets.
+macro_rules! work_on_a_table {
+    ($batch:ty, $answer:ty = $idle:expr, pulls_first: $pulls_first:literal,
+        |$work:ident| $table:expr) => {
+        type Batch = $batch;
+        type Answer = $answer;
+        const EMPTY: $batch = <$batch>::EMPTY;
+        const IDLE: $answer = $idle;
+        // If it is `true` and the iterator panics, the result of every item that was changed has
+        // been passed on.
+        const PULLS_FIRST: bool = $pulls_first;
+
+        #[inline(always)]
+        fn spread(&self, hashes: &[u64; BATCH], batch: &mut $batch) {
+            let $work = self;
+            $table.locate(hashes, batch);
+        }
+
+        #[inline(always)]
+        fn prefetch(&self, hash: u64) {
+            let $work = self;
+            $table.prefetch_hash(hash);
+        }
+
+        #[inline(always)]
+        fn prefetch_batch(&self, batch: &$batch) {
+            let $work = self;
+            $table.prefetch_batch(batch);
+        }
+    };
+}
+
+pub(crate) use work_on_a_table;
+
 /// The classes of a batch of items, with one array per field of [`Class`].
 #[derive(Debug)]
 pub(crate) struct Classes<const ITEMS: usize = BATCH> {
@@ -48,6 +83,14 @@ impl<const ITEMS: usize> Classes<ITEMS> {
     pub(crate) const fn class(&self, item: usize) -> Class {
         let [one, other] = &self.buckets;
         Class { fingerprint: self.fingerprints[item], buckets: [one[item], other[item]] }
+    }
+
+    /// Repeats the query of each item that was not found, one item at a time.
+    #[cold]
+    pub(crate) fn retry_misses(&self, found: &mut [bool; ITEMS], contains: impl Fn(Class) -> bool) {
+        for (item, found) in found.iter_mut().enumerate() {
+            *found = *found || contains(self.class(item));
+        }
     }
 
     /// Returns for each item whether one of its buckets holds its fingerprint.

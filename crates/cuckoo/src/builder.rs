@@ -79,6 +79,13 @@ pub trait Buildable: sealed::Sealed {
 #[derive(Clone)]
 #[must_use = "a builder does nothing until it builds"]
 pub struct Builder<F: Buildable> {
+    sizes: Sizes,
+    hasher: F::Hasher,
+}
+
+/// The sizes that were given to a builder.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sizes {
     capacity: Option<usize>,
     max_capacity: Option<usize>,
     rate: Option<f64>,
@@ -86,7 +93,6 @@ pub struct Builder<F: Buildable> {
     slots: Option<u32>,
     fingerprint_bits: Option<u32>,
     like: Option<Geometry>,
-    hasher: F::Hasher,
 }
 
 impl<F: Buildable> Builder<F> {
@@ -107,16 +113,7 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn new(hasher: F::Hasher) -> Self {
-        Self {
-            capacity: None,
-            max_capacity: None,
-            rate: None,
-            buckets: None,
-            slots: None,
-            fingerprint_bits: None,
-            like: None,
-            hasher,
-        }
+        Self { sizes: Sizes::default(), hasher }
     }
 
     /// Sets the number of distinct items. All of them fit, at the requested rate, with a
@@ -132,7 +129,7 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn capacity(mut self, items: usize) -> Self {
-        self.capacity = Some(items);
+        self.sizes.capacity = Some(items);
         self
     }
 
@@ -164,7 +161,7 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     pub fn max_capacity(mut self, items: usize) -> Self {
-        self.max_capacity = Some(items);
+        self.sizes.max_capacity = Some(items);
         self
     }
 
@@ -182,7 +179,7 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn false_positive_rate(mut self, rate: f64) -> Self {
-        self.rate = Some(rate);
+        self.sizes.rate = Some(rate);
         self
     }
 
@@ -197,7 +194,7 @@ impl<F: Buildable> Builder<F> {
     /// assert_eq!(builder.build().unwrap_err(), BuildError::Buckets { buckets: 1001 });
     /// ```
     pub fn buckets(mut self, buckets: u64) -> Self {
-        self.buckets = Some(buckets);
+        self.sizes.buckets = Some(buckets);
         self
     }
 
@@ -218,7 +215,7 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn slots(mut self, slots: u32) -> Self {
-        self.slots = Some(slots);
+        self.sizes.slots = Some(slots);
         self
     }
 
@@ -234,7 +231,7 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn fingerprint_bits(mut self, bits: u32) -> Self {
-        self.fingerprint_bits = Some(bits);
+        self.sizes.fingerprint_bits = Some(bits);
         self
     }
 
@@ -252,7 +249,7 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn like(mut self, geometry: Geometry) -> Self {
-        self.like = Some(geometry);
+        self.sizes.like = Some(geometry);
         self
     }
 
@@ -272,9 +269,7 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn hasher<S>(self, hasher: S) -> Builder<F::WithHasher<S>> {
-        let Self { capacity, max_capacity, rate, buckets, slots, fingerprint_bits, like, .. } =
-            self;
-        Builder { capacity, max_capacity, rate, buckets, slots, fingerprint_bits, like, hasher }
+        Builder { sizes: self.sizes, hasher }
     }
 
     /// Returns the sizes that the filter would have, without building it.
@@ -293,20 +288,20 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn geometry(&self) -> Result<Geometry, BuildError> {
-        let sizes = (self.buckets, self.slots, self.fingerprint_bits);
+        let Sizes { capacity, max_capacity, rate, buckets, slots, fingerprint_bits, like } =
+            self.sizes;
         // Exactly one of the three ways to give the sizes must be used, and completely.
-        match (self.capacity, self.rate, sizes, self.like) {
+        match (capacity, rate, (buckets, slots, fingerprint_bits), like) {
             // The other ways say themselves whether the filter grows.
             (_, _, sizes, like)
-                if self.max_capacity.is_some()
-                    && (sizes != (None, None, None) || like.is_some()) =>
+                if max_capacity.is_some() && (sizes != (None, None, None) || like.is_some()) =>
             {
                 Err(BuildError::Conflict)
             }
             (_, None, (None, None, None), Some(geometry)) => geometry.supported(),
             (Some(items), rate, (None, None, None), None) => {
                 let (items, rate) = (items.max(1) as u64, rate.unwrap_or(DEFAULT_RATE));
-                match self.max_capacity {
+                match max_capacity {
                     Some(most) if most as u64 > items => {
                         Plan::new(items, most as u64, rate).map(Geometry::growing)
                     }
@@ -339,7 +334,8 @@ impl<F: Buildable> Builder<F> {
     /// ```
     pub fn build(self) -> Result<F, BuildError> {
         let geometry = self.geometry()?;
-        let capacity = self.max_capacity.max(self.capacity).unwrap_or_else(|| geometry.capacity());
+        let Sizes { capacity, max_capacity, .. } = self.sizes;
+        let capacity = max_capacity.max(capacity).unwrap_or_else(|| geometry.capacity());
         Shared::new(geometry, capacity.max(1), self.hasher).map(F::from_shared)
     }
 }
@@ -374,14 +370,6 @@ impl<F: Buildable<Hasher: Clone>> From<&F> for Builder<F> {
 
 impl<F: Buildable> fmt::Debug for Builder<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder")
-            .field("capacity", &self.capacity)
-            .field("max_capacity", &self.max_capacity)
-            .field("false_positive_rate", &self.rate)
-            .field("buckets", &self.buckets)
-            .field("slots", &self.slots)
-            .field("fingerprint_bits", &self.fingerprint_bits)
-            .field("like", &self.like)
-            .finish_non_exhaustive()
+        f.debug_struct("Builder").field("sizes", &self.sizes).finish_non_exhaustive()
     }
 }

@@ -120,7 +120,7 @@ fn make_room(buckets: Buckets<'_>, class: Class) -> Result<(), InsertError> {
         let Some(mut steps) = search.steps(class, &buckets) else { return Err(InsertError::Full) };
         // Execute it from its far end. `all` stops at the first step that is no longer possible;
         // then search again.
-        if steps.all(|step| buckets.lock_stripe(step.class()).relocate()) {
+        if steps.all(|class| buckets.lock_stripe(class).relocate()) {
             return Ok(());
         }
     }

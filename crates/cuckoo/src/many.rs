@@ -8,7 +8,7 @@ use tamis_core::AsItem;
 use tamis_hash::HashItem;
 use tamis_sync::{BATCH, BatchWork, run_batches};
 
-use crate::batch::Classes;
+use crate::batch::{Classes, work_on_a_table};
 use crate::bucket::with_known_shape;
 use crate::error::InsertError;
 use crate::evict;
@@ -17,9 +17,23 @@ use crate::growth::many::Counted;
 use crate::shared::Shared;
 use crate::table::{BatchRead, Table};
 
-/// Requests the buckets of a batch.
-fn prefetch_batch(table: &Table, classes: &Classes) {
-    (0..BATCH).for_each(|item| table.buckets().prefetch(classes.class(item)));
+impl Table {
+    /// Computes the classes of these hashes.
+    #[inline(always)]
+    fn locate(&self, hashes: &[u64; BATCH], batch: &mut Classes) {
+        batch.spread(hashes, self.geometry(), self.simd());
+    }
+
+    /// Requests the buckets of the class of a hash.
+    #[inline(always)]
+    pub(crate) fn prefetch_hash(&self, hash: u64) {
+        self.buckets().prefetch(self.buckets().class(hash));
+    }
+
+    /// Requests the buckets of a batch.
+    fn prefetch_batch(&self, classes: &Classes) {
+        (0..BATCH).for_each(|item| self.buckets().prefetch(classes.class(item)));
+    }
 }
 
 /// Queries, in two steps: `begin` reads the buckets, `end` compares the fingerprints in vectors.
@@ -29,27 +43,7 @@ struct Contains<'f> {
 }
 
 impl BatchWork for Contains<'_> {
-    type Batch = Classes;
-    type Answer = bool;
-    const EMPTY: Classes = Classes::EMPTY;
-    const IDLE: bool = false;
-    const PULLS_FIRST: bool = false;
-
-    #[inline(always)]
-    fn spread(&self, hashes: &[u64; BATCH], batch: &mut Classes) {
-        batch.spread(hashes, self.table.geometry(), self.table.simd());
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, hash: u64) {
-        let buckets = self.table.buckets();
-        buckets.prefetch(buckets.class(hash));
-    }
-
-    #[inline(always)]
-    fn prefetch_batch(&self, batch: &Classes) {
-        prefetch_batch(self.table, batch);
-    }
+    work_on_a_table! { Classes, bool = false, pulls_first: false, |work| work.table }
 
     #[inline(always)]
     fn one(&mut self, hash: u64) -> bool {
@@ -83,32 +77,28 @@ fn look(table: &Table, this: &Classes, next: &Classes, read: &mut BatchRead<BATC
 /// A macro, because closures are not inlined for all shapes, and a shape that is not a constant
 /// takes half as much time again.
 macro_rules! changes {
-    ($($name:ident, $all:ident -> $answer:ty = $idle:expr, $one:ident,
+    ($($name:ident, $all:ident -> $answer:ty = $idle:expr, $one:ident, $many:ident,
         |$buckets:ident, $class:ident| $change:expr, $counts:expr => $count:ident;)*) => {$(
+        impl<T: ?Sized, S> Shared<T, S> {
+            #[inline]
+            pub(crate) fn $many(
+                &self,
+                hashes: impl IntoIterator<Item = u64>,
+                on_result: impl FnMut(usize, $answer),
+            ) {
+                if let Some(table) = self.table.grown() {
+                    let counted = Counted { table, len: &self.len };
+                    return run_batches(growth::$name(counted), hashes, on_result);
+                }
+                run_batches($name(self), hashes, on_result);
+            }
+        }
+
         struct $name<'f, T: ?Sized, S>(&'f Shared<T, S>);
 
         impl<T: ?Sized, S> BatchWork for $name<'_, T, S> {
-            type Batch = Classes;
-            type Answer = $answer;
-            const EMPTY: Classes = Classes::EMPTY;
-            const IDLE: $answer = $idle;
-            // If the iterator panics, the result of every item that was changed has been passed on.
-            const PULLS_FIRST: bool = true;
-
-            #[inline(always)]
-            fn spread(&self, hashes: &[u64; BATCH], batch: &mut Classes) {
-                batch.spread(hashes, self.0.table.geometry(), self.0.table.simd());
-            }
-
-            #[inline(always)]
-            fn prefetch(&self, hash: u64) {
-                let buckets = self.0.table.buckets();
-                buckets.prefetch(buckets.class(hash));
-            }
-
-            #[inline(always)]
-            fn prefetch_batch(&self, batch: &Classes) {
-                prefetch_batch(&self.0.table, batch);
+            work_on_a_table! {
+                Classes, $answer = $idle, pulls_first: true, |work| work.0.table
             }
 
             #[inline(always)]
@@ -138,11 +128,12 @@ macro_rules! changes {
 }
 
 changes! {
-    Insert, insert_all -> Result<(), InsertError> = Ok(()), insert,
+    Insert, insert_all -> Result<(), InsertError> = Ok(()), insert, insert_many_with,
         |buckets, class| evict::insert(buckets, class), Ok(()) => add;
     InsertOnce, insert_once_all -> Result<bool, InsertError> = Ok(false), insert_once,
+        insert_once_many,
         |buckets, class| evict::insert_once(buckets, class), Ok(true) => add;
-    Remove, remove_all -> bool = false, remove,
+    Remove, remove_all -> bool = false, remove, remove_many_with,
         |buckets, class| buckets.lock_stripe(class).remove(), true => subtract;
 }
 
@@ -157,54 +148,6 @@ impl<T: ?Sized, S> Shared<T, S> {
             return run_batches(growth::Contains::new(table), hashes, on_result);
         }
         run_batches(Contains { table: &self.table, read: BatchRead::NONE }, hashes, on_result);
-    }
-
-    #[inline]
-    pub(crate) fn insert_many_with(
-        &self,
-        hashes: impl IntoIterator<Item = u64>,
-        on_result: impl FnMut(usize, Result<(), InsertError>),
-    ) {
-        if let Some(table) = self.table.grown() {
-            return run_batches(
-                growth::Insert(Counted { table, len: &self.len }),
-                hashes,
-                on_result,
-            );
-        }
-        run_batches(Insert(self), hashes, on_result);
-    }
-
-    #[inline]
-    pub(crate) fn insert_once_many(
-        &self,
-        hashes: impl IntoIterator<Item = u64>,
-        on_result: impl FnMut(usize, Result<bool, InsertError>),
-    ) {
-        if let Some(table) = self.table.grown() {
-            return run_batches(
-                growth::InsertOnce(Counted { table, len: &self.len }),
-                hashes,
-                on_result,
-            );
-        }
-        run_batches(InsertOnce(self), hashes, on_result);
-    }
-
-    #[inline]
-    pub(crate) fn remove_many_with(
-        &self,
-        hashes: impl IntoIterator<Item = u64>,
-        on_result: impl FnMut(usize, bool),
-    ) {
-        if let Some(table) = self.table.grown() {
-            return run_batches(
-                growth::Remove(Counted { table, len: &self.len }),
-                hashes,
-                on_result,
-            );
-        }
-        run_batches(Remove(self), hashes, on_result);
     }
 
     /// Returns the hashes of items. The user's code runs here and in the callbacks; no stripe is

@@ -1,17 +1,230 @@
 //! The methods that are the same in both filter types.
 
 use alloc::vec::Vec;
+use core::borrow::Borrow;
 
+#[cfg(feature = "std")]
+use tamis_core::BuildError;
 use tamis_core::{AsItem, ByHash, Figures, Hashed, many};
-use tamis_hash::HashItem;
+#[cfg(feature = "std")]
+use tamis_hash::DefaultHashBuilder;
+use tamis_hash::{HashItem, ItemHasher};
 
+#[cfg(feature = "std")]
+use crate::builder::Builder;
+use crate::error::{InsertError, MergeError};
 use crate::geometry::Geometry;
 use crate::multiset::CuckooFilter;
 use crate::once::OnceCuckooFilter;
+use crate::shared::Shared;
 
+/// Defines the methods of a type. `insert` is the method of [`Shared`] that inserts many items, and
+/// `once` says whether a merge stores an item that is in both filters once. The rest are sentences.
 macro_rules! methods {
-    ($($ty:ident)*) => {$(
+    (
+        $ty:ident -> $inserted:ty,
+        insert: $insert:ident,
+        once: $once:literal,
+        many: $many:literal,
+        merged: $merged:literal,
+        len: $len:literal
+    ) => {
+        impl<T: ?Sized> $ty<T> {
+            /// Creates an empty filter for `items` distinct items, at a false-positive rate of at
+            /// most 1 %, with a randomly keyed hasher. A capacity of 0 counts as 1.
+            ///
+            /// # Errors
+            ///
+            /// [`BuildError`] if the allocation fails, or if no filter of this type has so high a
+            /// capacity ([`RateTooLow`](BuildError::RateTooLow),
+            /// [`TooLarge`](BuildError::TooLarge)).
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            ///
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1_000_000)?;")]
+            /// assert!(filter.size_in_bytes() < 1_670_000);
+            /// # Ok::<(), tamis::BuildError>(())
+            /// ```
+            #[cfg(feature = "std")]
+            pub fn with_capacity(items: usize) -> Result<Self, BuildError> {
+                Self::builder().capacity(items).build()
+            }
+
+            /// Returns a builder, for sizes by items and rate or by buckets and slots, and for any
+            /// hasher.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            ///
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            /// let filter = builder.capacity(1000).false_positive_rate(1e-4).build()?;
+            /// filter.insert("a")?;
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[cfg(feature = "std")]
+            pub fn builder() -> Builder<Self> {
+                Builder::new(DefaultHashBuilder::default())
+            }
+        }
+
         impl<T: ?Sized, S> $ty<T, S> {
+            /// Returns whether the filter contains the item. `false` is certain. For an item that
+            /// was not inserted, the probability of `true` is the
+            /// [`false_positive_rate`](Self::false_positive_rate).
+            ///
+            /// The query reads the item's two buckets without a lock. It repeats the read in the
+            /// rare case that a copy was relocated or removed at the same time. After eight
+            /// disturbed attempts it takes the item's lock; in a filter that grows, it never waits
+            /// for the lock.
+            ///
+            /// The query finds every item whose insert happened before the query, even while other
+            /// threads relocate the item. It may or may not find an item that is inserted
+            /// concurrently.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            /// let filter = builder.capacity(10).false_positive_rate(1e-8).build()?;
+            /// filter.insert("a")?;
+            /// assert!(filter.contains("a") && !filter.contains("b"));
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[inline]
+            #[must_use]
+            pub fn contains<Q: ?Sized>(&self, item: &Q) -> bool
+            where
+                T: Borrow<Q>,
+                S: HashItem<Q>,
+            {
+                self.shared.contains(self.shared.hash(item))
+            }
+
+            /// Inserts many items, owned or borrowed. Calls `on_result` for each item in order, with
+            /// its index and the result that [`insert`](Self::insert) would have returned. An error
+            /// does not end the batch.
+            ///
+            /// Faster than single inserts in filters that do not fit in the caches.
+            #[doc = $many]
+            /// See [batches](crate#batches) for slow iterators and panics.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            ///
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(1000)?;")]
+            /// let mut failed = vec![];
+            /// filter.insert_many_with(0..10, |number, result| {
+            ///     if result.is_err() {
+            ///         failed.push(number);
+            ///     }
+            /// });
+            /// assert!(failed.is_empty());
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[inline]
+            pub fn insert_many_with<I>(
+                &self,
+                items: I,
+                on_result: impl FnMut(usize, Result<$inserted, InsertError>),
+            ) where
+                I: IntoIterator<Item: AsItem<T>>,
+                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+            {
+                self.shared.$insert(self.shared.hashes(items), on_result);
+            }
+
+            /// Inserts many items as [`insert_many_with`](Self::insert_many_with) does, and returns
+            /// the results in order.
+            ///
+            /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the
+            /// iterator or the hasher panics, the filter is unchanged.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            ///
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1000)?;")]
+            /// assert!(filter.insert_many(["a", "b"]).iter().all(Result::is_ok));
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[must_use = "an insert may fail"]
+            pub fn insert_many<I>(&self, items: I) -> Vec<Result<$inserted, InsertError>>
+            where
+                I: IntoIterator<Item: AsItem<T>>,
+                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+            {
+                many::insert(self, self.shared.hashes(items))
+            }
+
+            /// Returns a new filter of the same geometry with the items of both.
+            ///
+            #[doc = $merged]
+            /// Both filters may be in use meanwhile: the merge takes a `clone` of each.
+            ///
+            /// # Errors
+            ///
+            /// [`MergeError`] if the filters differ in geometry or hash differently, if the items
+            /// of both do not fit, or if the allocation fails.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            /// use tamis::hash::Rapid;
+            ///
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            /// let builder = builder.capacity(10).hasher(Rapid::with_seed(1));
+            /// let (a, b) = (builder.clone().build()?, builder.build()?);
+            /// a.insert("a")?;
+            /// b.insert("b")?;
+            #[doc = concat!(" let both = ", stringify!($ty), "::merge(&a, &b)?;")]
+            /// assert!(both.contains("a") && both.contains("b"));
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            pub fn merge(a: &Self, b: &Self) -> Result<Self, MergeError>
+            where
+                S: ItemHasher + Clone,
+            {
+                Ok(Self { shared: Shared::merge(&a.shared, &b.shared, $once)? })
+            }
+
+            #[doc = $len]
+            ///
+            /// Exact while no thread writes. While threads write, their current calls may be
+            /// counted or not. The count is kept in up to 64 parts, fewer in small
+            /// filters, so that threads rarely write to the same part. Without the feature `std` it
+            /// has one part. `O(parts)`.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_cuckoo as tamis;
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
+            /// filter.insert("a")?;
+            /// assert_eq!(filter.len(), 1);
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[must_use]
+            pub fn len(&self) -> usize {
+                self.shared.len()
+            }
+
             /// Returns the filter as seen by code that has hashes instead of items.
             ///
             /// # Examples
@@ -326,7 +539,23 @@ macro_rules! methods {
                 self.shared.hasher()
             }
         }
-    )*};
+    };
 }
 
-methods! { CuckooFilter OnceCuckooFilter }
+methods! { CuckooFilter -> (),
+    insert: insert_many_with,
+    once: false,
+    many: " Each insert adds a copy.",
+    merged: " The number of copies of an item is the sum of both.",
+    len: " Returns the number of copies: inserts that returned `Ok`, less removals that returned \
+          `true`."
+}
+
+methods! { OnceCuckooFilter -> bool,
+    insert: insert_once_many,
+    once: true,
+    many: " As with [`insert`](Self::insert), **exactly one** of any number of concurrent inserts of \
+           a new item returns `Ok(true)`.",
+    merged: " An item that is in both is stored once.",
+    len: " Returns the number of items: inserts that returned `Ok(true)`."
+}

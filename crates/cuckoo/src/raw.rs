@@ -266,15 +266,27 @@ fn make<F: Buildable>(
 ) -> Result<F, LinesError> {
     // A filter that grows has lines of another kind.
     let expected = if geometry.doublings() == 0 { geometry.lines() } else { 0 };
-    let found = lines.len() as u64;
+    require([expected, lines.len() as u64], [geometry.all_slots(), len])?;
+    of_table(Table::from_lines(geometry, lines, geometry.stripes(), access), capacity, hasher, len)
+}
+
+/// Returns an error if the number of lines is not the one expected, or if there are more
+/// fingerprints than slots.
+const fn require([expected, found]: [u64; 2], [slots, len]: [u64; 2]) -> Result<(), LinesError> {
     if expected != found {
         return Err(LinesError::Count { expected, found });
     }
-    let slots = geometry.all_slots();
-    if len > slots {
-        return Err(LinesError::Len { found: len, slots });
-    }
-    Table::from_lines(geometry, lines, geometry.stripes(), access)
+    if len > slots { Err(LinesError::Len { found: len, slots }) } else { Ok(()) }
+}
+
+/// Makes a filter of a table that contains `len` fingerprints.
+fn of_table<F: Buildable>(
+    table: Result<Table, AllocError>,
+    capacity: usize,
+    hasher: F::Hasher,
+    len: u64,
+) -> Result<F, LinesError> {
+    table
         .and_then(|table| Shared::with_table(table, len, capacity.max(1), hasher))
         .map(F::from_shared)
         .map_err(|error| LinesError::Alloc { bytes: shared::bytes(error) })
@@ -291,9 +303,7 @@ fn make<F: Buildable>(
 ///
 /// If the filter grows: [`growing`] has its lines.
 pub fn try_copy_lines<F: Buildable>(filter: &F) -> Result<(Lines, u64), AllocError> {
-    let table = &filter.shared().table;
-    assert!(table.grown().is_none(), "the filter grows: `growing` has its lines");
-    table.copy_lines()
+    fixed(filter).copy_lines()
 }
 
 /// Begins a pass over the lines of a filter in use: a way to read all of it without a copy, as
@@ -322,9 +332,14 @@ pub fn try_copy_lines<F: Buildable>(filter: &F) -> Result<(Lines, u64), AllocErr
 ///
 /// If the filter grows: [`growing`] has its lines.
 pub fn pass<F: Buildable>(filter: &F) -> Pass<'_> {
+    fixed(filter).pass()
+}
+
+/// Returns the table of a filter that does not grow.
+fn fixed<F: Buildable>(filter: &F) -> &Table {
     let table = &filter.shared().table;
     assert!(table.grown().is_none(), "the filter grows: `growing` has its lines");
-    table.pass()
+    table
 }
 
 /// Returns the number of fingerprints in the words of a line, or `None` if these are not the words

@@ -28,21 +28,6 @@ pub(crate) const fn budget(buckets: u64) -> usize {
     if budget > MAX { MAX } else { budget }
 }
 
-/// One relocation: a copy of the fingerprint is in `from`, and `to` is its other bucket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Step {
-    pub(crate) fingerprint: u64,
-    pub(crate) from: u64,
-    pub(crate) to: u64,
-}
-
-impl Step {
-    /// Returns the class of the copy, with its present bucket first.
-    pub(crate) const fn class(self) -> Class {
-        Class { fingerprint: self.fingerprint, buckets: [self.from, self.to] }
-    }
-}
-
 /// A bucket that the search has read.
 #[derive(Clone, Copy)]
 struct Node {
@@ -107,7 +92,8 @@ impl Search {
 
     /// Returns the relocations that give an empty slot to one of the two buckets, in the order in
     /// which they must be executed: the first into the bucket with the empty slot, each next into
-    /// the bucket that the one before left.
+    /// the bucket that the one before left. Each is the class of a copy, with its present bucket
+    /// first.
     ///
     /// Returns an empty sequence if one of the two buckets has an empty slot already, and `None` if
     /// no path was found.
@@ -118,7 +104,7 @@ impl Search {
         &mut self,
         class: Class,
         table: &impl Readable,
-    ) -> Option<impl Iterator<Item = Step>> {
+    ) -> Option<impl Iterator<Item = Class>> {
         let mut at = usize::from(self.find_empty(class, table)?);
         // Follow the parents from the bucket with the empty slot back to a root, which has no
         // parent.
@@ -126,7 +112,7 @@ impl Search {
             let node = self.nodes[at];
             let from = self.nodes.get(usize::from(node.parent()))?.bucket;
             at = usize::from(node.parent());
-            Some(Step { fingerprint: node.fingerprint(), from, to: node.bucket })
+            Some(Class { fingerprint: node.fingerprint(), buckets: [from, node.bucket] })
         }))
     }
 

@@ -45,25 +45,28 @@ macro_rules! of_a_hash {
     };
     ($name:ident($len:ident) -> $answer:ty, |$buckets:ident, $class:ident| $run:expr,
         others: $others:expr) => {
-        #[inline(always)]
-        fn $name(table: &Table, $len: &Counter, hash: u64) -> $answer {
-            #[inline(never)]
-            fn other_shapes(table: &Table, $len: &Counter, hash: u64) -> $answer {
-                with_known_shape!(table.geometry().shape(), shape => {
-                    let $buckets = table.buckets_of(shape);
-                    let $class = $buckets.class(hash);
-                    $others
-                })
+        impl<T: ?Sized, S> Shared<T, S> {
+            #[inline(always)]
+            pub(crate) fn $name(&self, hash: u64) -> $answer {
+                #[inline(never)]
+                fn other_shapes(table: &Table, $len: &Counter, hash: u64) -> $answer {
+                    with_known_shape!(table.geometry().shape(), shape => {
+                        let $buckets = table.buckets_of(shape);
+                        let $class = $buckets.class(hash);
+                        $others
+                    })
+                }
+                let Self { table, len: $len, .. } = self;
+                if !table.geometry().shape().is(Shape::DEFAULT) {
+                    return match table.grown() {
+                        Some(table) => Counted { table, len: $len }.$name(hash),
+                        None => other_shapes(table, $len, hash),
+                    };
+                }
+                let $buckets = table.buckets_of(Shape::DEFAULT);
+                let $class = $buckets.class(hash);
+                $run
             }
-            if !table.geometry().shape().is(Shape::DEFAULT) {
-                return match table.grown() {
-                    Some(table) => Counted { table, len: $len }.$name(hash),
-                    None => other_shapes(table, $len, hash),
-                };
-            }
-            let $buckets = table.buckets_of(Shape::DEFAULT);
-            let $class = $buckets.class(hash);
-            $run
         }
     };
 }
@@ -134,26 +137,6 @@ impl<T: ?Sized, S> Shared<T, S> {
     }
 
     #[inline]
-    pub(crate) fn insert(&self, hash: u64) -> Result<(), InsertError> {
-        insert(&self.table, &self.len, hash)
-    }
-
-    #[inline]
-    pub(crate) fn insert_once(&self, hash: u64) -> Result<bool, InsertError> {
-        insert_once(&self.table, &self.len, hash)
-    }
-
-    #[inline(always)]
-    pub(crate) fn contains(&self, hash: u64) -> bool {
-        contains(&self.table, &self.len, hash)
-    }
-
-    #[inline]
-    pub(crate) fn remove(&self, hash: u64) -> bool {
-        remove(&self.table, &self.len, hash)
-    }
-
-    #[inline]
     pub(crate) fn count(&self, hash: u64) -> u32 {
         if let Some(table) = self.table.grown() {
             return table.lock_stripe(&table.placed(table.class(hash))).count();
@@ -164,11 +147,10 @@ impl<T: ?Sized, S> Shared<T, S> {
 
     #[inline]
     pub(crate) fn prefetch(&self, hash: u64) {
-        if let Some(table) = self.table.grown() {
-            return table.prefetch_hash(hash);
+        match self.table.grown() {
+            Some(table) => table.prefetch_hash(hash),
+            None => self.table.prefetch_hash(hash),
         }
-        let buckets = self.table.buckets();
-        buckets.prefetch(buckets.class(hash));
     }
 
     pub(crate) fn clear(&mut self) {
@@ -221,10 +203,8 @@ impl<T: ?Sized, S> Shared<T, S> {
     where
         S: Clone,
     {
-        // First everything that can fail or is foreign code: under the locks of `Table::copy`, none
-        // of it may run.
+        // Foreign code: under the locks of `Table::copy` none may run.
         let hasher = self.hasher.clone();
-        let mut count = Counter::zeroed(self.geometry().parts())?;
         // The copied buckets give the count: other threads may insert during the copy.
         let (table, len) = match self.table.grown() {
             Some(grown) => {
@@ -233,8 +213,7 @@ impl<T: ?Sized, S> Shared<T, S> {
             }
             None => self.table.copy()?,
         };
-        count.set(len);
-        Ok(Self { table, len: count, capacity: self.capacity, hasher, item: PhantomData })
+        Self::with_table(table, len, self.capacity, hasher)
     }
 
     /// Returns a copy of the filter. Ends the program as std's collections do if the allocation

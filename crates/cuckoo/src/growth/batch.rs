@@ -185,17 +185,9 @@ impl Table {
             found = [false; BATCH];
         }
         if read.is_disturbed | !is_valid {
-            self.retry_misses(&batch.classes, &mut found);
+            batch.classes.retry_misses(&mut found, |class| self.contains_class(class));
         }
         found
-    }
-
-    /// Repeats the query of each item that was not found, one item at a time.
-    #[cold]
-    fn retry_misses(&self, classes: &Classes, found: &mut [bool; BATCH]) {
-        for (item, found) in found.iter_mut().enumerate() {
-            *found = *found || self.contains_class(classes.class(item));
-        }
     }
 }
 

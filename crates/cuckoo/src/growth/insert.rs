@@ -181,7 +181,7 @@ fn search_for_room(table: &Table, class: Class) -> Result<(), InsertError> {
         };
         // 4. Execute it from its far end. `all` stops at the first step that is no longer possible;
         // then search again.
-        if steps.all(|step| table.lock_stripe(&table.placed(step.class())).relocate()) {
+        if steps.all(|class| table.lock_stripe(&table.placed(class)).relocate()) {
             return Ok(());
         }
     }

@@ -2,6 +2,7 @@
 
 use tamis_sync::{BATCH, BatchWork, Counter, Kernel, Wide};
 
+use crate::batch::work_on_a_table;
 use crate::error::InsertError;
 use crate::growth::batch::{BatchRead, Located};
 use crate::growth::insert::{insert, insert_once};
@@ -141,27 +142,8 @@ macro_rules! batches {
         pub(crate) struct $name<'f>(pub(crate) Counted<'f>);
 
         impl BatchWork for $name<'_> {
-            type Batch = Located;
-            type Answer = $answer;
-            const EMPTY: Located = Located::EMPTY;
-            const IDLE: $answer = $idle;
-            // If the iterator panics, the result of every item that was changed has been passed
-            // on.
-            const PULLS_FIRST: bool = true;
-
-            #[inline]
-            fn spread(&self, hashes: &[u64; BATCH], batch: &mut Located) {
-                self.0.table.locate(hashes, batch);
-            }
-
-            #[inline]
-            fn prefetch(&self, hash: u64) {
-                self.0.table.prefetch_hash(hash);
-            }
-
-            #[inline]
-            fn prefetch_batch(&self, batch: &Located) {
-                self.0.table.prefetch_batch(batch);
+            work_on_a_table! {
+                Located, $answer = $idle, pulls_first: true, |work| work.0.table
             }
 
             #[inline]
@@ -217,26 +199,7 @@ impl<'f> Contains<'f> {
 }
 
 impl BatchWork for Contains<'_> {
-    type Batch = Located;
-    type Answer = bool;
-    const EMPTY: Located = Located::EMPTY;
-    const IDLE: bool = false;
-    const PULLS_FIRST: bool = false;
-
-    #[inline]
-    fn spread(&self, hashes: &[u64; BATCH], batch: &mut Located) {
-        self.table.locate(hashes, batch);
-    }
-
-    #[inline]
-    fn prefetch(&self, hash: u64) {
-        self.table.prefetch_hash(hash);
-    }
-
-    #[inline]
-    fn prefetch_batch(&self, batch: &Located) {
-        self.table.prefetch_batch(batch);
-    }
+    work_on_a_table! { Located, bool = false, pulls_first: false, |work| work.table }
 
     #[inline]
     fn one(&mut self, hash: u64) -> bool {

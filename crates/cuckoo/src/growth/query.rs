@@ -83,7 +83,7 @@ impl Table {
     #[inline(always)]
     fn try_at_rest(&self, placed: &Placed, wide: Option<Wide>) -> Option<bool> {
         // 1. Load the version. The pointer was loaded before.
-        let version = self.version_of(key(placed.class));
+        let version = self.version(key(placed.class));
         // ORDERING: Acquire pairs with the Release of `advance_version` (claim 1).
         let before = version.load(Ordering::Acquire);
         // 2. Read both buckets.
@@ -121,7 +121,7 @@ impl Table {
     #[cold]
     pub(crate) fn try_contains(&self, class: Class) -> Option<bool> {
         // As in `try_at_rest`, but at the level that each bucket has (rule 10).
-        let version = self.version_of(key(class));
+        let version = self.version(key(class));
         // ORDERING: Acquire, as there.
         let before = version.load(Ordering::Acquire);
         let pointer = self.pointer();
@@ -186,7 +186,7 @@ impl Table {
                 let (low, fold) = (place >> layout.bits, layout.fold_at(position));
                 Contents { value, shape: &form.shape, level, low, fold }
             }
-            None => self.peek_while_splitting(position, whole),
+            None => self.contents_now(position, whole),
         }
     }
 
@@ -201,15 +201,5 @@ impl Table {
         let location = Location::new(pointer, self.layout(), whole, position);
         let read = Self::read_from(memory, pointer, location, self.forms(pointer.level));
         read.is_at_rest::<M>().then_some(read)
-    }
-
-    #[cold]
-    fn peek_while_splitting(&self, position: u64, whole: u64) -> Contents<'static> {
-        let class = Class { fingerprint: whole, buckets: [position; 2] };
-        loop {
-            if let Some(contents) = self.contents(self.pointer(), position, class) {
-                return contents;
-            }
-        }
     }
 }

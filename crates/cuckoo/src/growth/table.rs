@@ -171,15 +171,10 @@ impl Table {
         &self.form(level).shape
     }
 
+    /// Returns the version of the stripe with this number, or of the classes with this key.
     #[inline(always)]
-    pub(crate) fn version(&self, stripe: u64) -> &Word {
-        self.versions.word(stripe)
-    }
-
-    /// Returns the version of the stripe of the classes with this key.
-    #[inline(always)]
-    pub(crate) fn version_of(&self, key: u64) -> &Word {
-        self.versions.word(key)
+    pub(crate) fn version(&self, number: u64) -> &Word {
+        self.versions.word(number)
     }
 
     /// Returns the number of the class's stripe, which is the same at all levels.
@@ -334,7 +329,8 @@ impl Table {
     }
 
     /// Returns the contents of the bucket of a fingerprint at a position, at a level that it has.
-    fn contents_now(&self, position: u64, whole: u64) -> Contents<'static> {
+    #[inline(never)]
+    pub(crate) fn contents_now(&self, position: u64, whole: u64) -> Contents<'static> {
         let class = Class { fingerprint: whole, buckets: [position; 2] };
         loop {
             let pointer = self.pointer();

@@ -39,8 +39,7 @@ use crate::growth::plan::{Plan, sequence};
 use crate::growth::pointer::Pointer;
 use crate::growth::table::Table as Grown;
 use crate::growth::words;
-use crate::raw::LinesError;
-use crate::shared::{self, Shared};
+use crate::raw::{LinesError, of_table, require};
 use crate::table::Table;
 
 /// Returns the geometry of a filter that grows, with these sizes: the first number of buckets, the
@@ -191,17 +190,7 @@ pub fn from_lines<F: Buildable>(
         let (slots, fingerprint_bits) = (geometry.slots(), geometry.fingerprint_bits());
         return Err(LinesError::Unsupported { slots, fingerprint_bits });
     }
-    let (expected, found) = (copy::all_lines(&plan), lines.len() as u64);
-    if expected != found {
-        return Err(LinesError::Count { expected, found });
-    }
-    let slots = plan.slots(pointer);
-    if len > slots {
-        return Err(LinesError::Len { found: len, slots });
-    }
-    Grown::of_lines(plan, pointer, lines)
-        .and_then(Table::of_grown)
-        .and_then(|table| Shared::with_table(table, len, capacity.max(1), hasher))
-        .map(F::from_shared)
-        .map_err(|error| LinesError::Alloc { bytes: shared::bytes(error) })
+    require([copy::all_lines(&plan), lines.len() as u64], [plan.slots(pointer), len])?;
+    let table = Grown::of_lines(plan, pointer, lines).and_then(Table::of_grown);
+    of_table(table, capacity, hasher, len)
 }

@@ -141,7 +141,7 @@ impl Buckets<'_> {
         let mut found = classes.find_in(&read.words, self.shape, self.table.simd);
         // A version changed: hits are valid, misses are not.
         if read.changed {
-            self.table.retry_misses(classes, &mut found);
+            classes.retry_misses(&mut found, |class| self.table.buckets().contains(class));
         }
         found
     }
@@ -166,17 +166,5 @@ impl Table {
         let result = (1..MAX_ATTEMPTS).find_map(|_| self.buckets().try_contains(class));
         // Every attempt failed: read under the lock, where one read is exact (proof: claim 2).
         result.unwrap_or_else(|| self.buckets().lock_stripe(class).contains())
-    }
-
-    /// Repeats the query of each item that was not found, one item at a time.
-    #[cold]
-    fn retry_misses<const ITEMS: usize>(
-        &self,
-        classes: &Classes<ITEMS>,
-        found: &mut [bool; ITEMS],
-    ) {
-        for (item, found) in found.iter_mut().enumerate() {
-            *found = *found || self.buckets().contains(classes.class(item));
-        }
     }
 }

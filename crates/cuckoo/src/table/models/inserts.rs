@@ -72,11 +72,11 @@ fn mutant_steps_that_are_not_checked_again() {
         let Some(steps) = search.steps(new, &buckets) else {
             return Err(InsertError::Full);
         };
-        for step in steps {
-            let guard = table.buckets().lock_stripe(step.class());
-            guard.buckets.add_to(step.to, step.fingerprint);
+        for class in steps {
+            let ([from, to], guard) = (class.buckets, table.buckets().lock_stripe(class));
+            guard.buckets.add_to(to, class.fingerprint);
             guard.advance_version();
-            guard.clear_slot(step.from);
+            guard.clear_slot(from);
         }
         if table.buckets().add(new) { Ok(()) } else { Err(InsertError::Full) }
     }
