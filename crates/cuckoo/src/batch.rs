@@ -101,11 +101,7 @@ impl<const ITEMS: usize> Classes<ITEMS> {
         shape: Shape,
         simd: SimdLevel,
     ) -> [bool; ITEMS] {
-        if shape.is_pair() {
-            simd.run(ComparePairs { classes: self, words, shape })
-        } else {
-            simd.run(Compare { classes: self, words, shape })
-        }
+        simd.run(Compare { classes: self, words, shape })
     }
 }
 
@@ -181,8 +177,8 @@ impl<const ITEMS: usize> Spread<'_, ITEMS> {
     }
 }
 
-/// The loop that compares the fingerprints of a batch with the slots of their buckets of at most 64
-/// bits.
+/// The loop that compares the fingerprints of a batch with the slots of their buckets. It computes
+/// [`Shape::contains`] on halves, since vectors have no numbers of 128 bits.
 struct Compare<'a, const ITEMS: usize> {
     classes: &'a Classes<ITEMS>,
     words: &'a Words<ITEMS>,
@@ -194,43 +190,22 @@ impl<const ITEMS: usize> Kernel for Compare<'_, ITEMS> {
 
     #[inline(always)]
     fn run(self) -> [bool; ITEMS] {
-        let Self { classes, words, shape } = self;
-        let ([lows, _], [highs, _]) = (shape.lows_of_halves(), shape.highs_of_halves());
-        let mut found = [false; ITEMS];
-        for (item, found) in found.iter_mut().enumerate() {
-            let pattern = lows * classes.fingerprints[item];
-            let marks = |which: usize| {
-                let at = shape.offset(classes.buckets[which][item]);
-                let slots = shape.cut(words.first[which][item], at) ^ pattern;
-                // The marks of the slots that are zero, as in `Shape::contains`, on 64 bits.
-                slots.wrapping_sub(lows) & !slots & highs
-            };
-            // No branch: the loop must vectorize.
-            *found = marks(0) | marks(1) != 0;
-        }
-        found
+        // One loop for each size of bucket.
+        if self.shape.is_pair() { self.compare(true) } else { self.compare(false) }
     }
 }
 
-/// The loop that compares the fingerprints of a batch with the slots of their buckets of 128 bits.
-/// It computes `Shape::contains` on halves, since vectors have no numbers of 128 bits.
-struct ComparePairs<'a, const ITEMS: usize> {
-    classes: &'a Classes<ITEMS>,
-    words: &'a Words<ITEMS>,
-    shape: Shape,
-}
-
-impl<const ITEMS: usize> Kernel for ComparePairs<'_, ITEMS> {
-    type Output = [bool; ITEMS];
-
+impl<const ITEMS: usize> Compare<'_, ITEMS> {
     #[inline(always)]
-    fn run(self) -> [bool; ITEMS] {
+    fn compare(self, paired: bool) -> [bool; ITEMS] {
         let Self { classes, words, shape } = self;
         let mut found = [false; ITEMS];
         for (item, found) in found.iter_mut().enumerate() {
             let marks = |which: usize| {
                 let (first, second) = (words.first[which][item], words.second[which][item]);
-                shape.marks_of(first, second, classes.fingerprints[item])
+                let at = shape.offset(classes.buckets[which][item]);
+                let halves = [if paired { first } else { shape.cut(first, at) }, second];
+                Shape::marks_of(shape.numbers(), paired, halves, classes.fingerprints[item])
             };
             // No branch: the loop must vectorize.
             *found = marks(0) | marks(1) != 0;

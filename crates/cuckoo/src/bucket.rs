@@ -171,19 +171,6 @@ impl Shape {
         self.lows
     }
 
-    /// Returns the highest bit of every slot, in the lower and in the upper half of a bucket.
-    #[inline(always)]
-    pub(crate) const fn highs_of_halves(self) -> [u64; 2] {
-        self.highs
-    }
-
-    /// Returns the number of bits of the lower half above the lowest bit of the last slot that
-    /// starts in it: a slot that crosses the border has this number of bits in the lower half.
-    #[inline(always)]
-    pub(crate) const fn bits_below_border(self) -> u32 {
-        1 + self.lows[0].leading_zeros()
-    }
-
     /// Returns the lowest bit of every slot.
     #[inline(always)]
     const fn lows(self) -> u128 {
@@ -271,7 +258,13 @@ impl Shape {
     /// borrow of a zero slot propagates into a following slot that is 1.
     #[inline(always)]
     const fn marks(self, bucket: u128) -> u128 {
-        if self.is_pair() {
+        self.marks_in(self.is_pair(), bucket)
+    }
+
+    /// As [`marks`](Self::marks), for a caller that knows whether a bucket is a pair of words.
+    #[inline(always)]
+    pub(crate) const fn marks_in(self, paired: bool, bucket: u128) -> u128 {
+        if paired {
             return bucket.wrapping_sub(self.lows()) & !bucket & self.highs();
         }
         // The same in 64 bits: the compiler does not omit the upper half everywhere.
@@ -279,25 +272,37 @@ impl Shape {
         (bucket.wrapping_sub(lows) & !bucket & highs) as u128
     }
 
-    /// Returns a number that is not 0 if a slot of a bucket, given in halves, holds the
-    /// fingerprint: [`contains`](Self::contains) for vectors, which have no numbers of 128 bits.
+    /// Returns the numbers of [`marks_of`](Self::marks_of): the lowest and the highest bits of the
+    /// slots, by halves. The last is the number of bits of the lower half above the lowest bit of
+    /// the last slot that starts in it: a slot that crosses the border has this number of bits in
+    /// the lower half.
     #[inline(always)]
-    pub(crate) const fn marks_of(self, first: u64, second: u64, fingerprint: u64) -> u64 {
-        let ([lows, upper_lows], [highs, upper_highs]) =
-            (self.lows_of_halves(), self.highs_of_halves());
-        // The fingerprint in every slot. The upper half begins with the rest of the slot that
-        // crosses the border.
-        let slots = first ^ lows.wrapping_mul(fingerprint);
+    pub(crate) const fn numbers(self) -> [u64; 5] {
+        let [lows, upper_lows] = self.lows;
+        let [highs, upper_highs] = self.highs;
+        [lows, upper_lows, highs, upper_highs, 1 + lows.leading_zeros() as u64]
+    }
+
+    /// Returns a number that is not 0 if and only if a slot of a bucket, given in halves, holds
+    /// this number: [`contains`](Self::contains) for vectors, which have no numbers of 128 bits.
+    #[inline(always)]
+    pub(crate) const fn marks_of(
+        [lows, upper_lows, highs, upper_highs, below]: [u64; 5],
+        paired: bool,
+        [first, second]: [u64; 2],
+        held: u64,
+    ) -> u64 {
+        let slots = first ^ lows.wrapping_mul(held);
         let marks = slots.wrapping_sub(lows) & !slots & highs;
-        if !self.is_pair() {
+        if !paired {
             return marks;
         }
-        let in_upper =
-            upper_lows.wrapping_mul(fingerprint) | fingerprint >> self.bits_below_border();
-        let upper = second ^ in_upper;
+        // The upper half begins with the rest of the slot that crosses the border.
+        let upper = second ^ (upper_lows.wrapping_mul(held) | held >> below);
         // The subtraction of the lower halves borrows from the upper ones.
-        let borrow = (slots < lows) as u64;
-        marks | upper.wrapping_sub(upper_lows).wrapping_sub(borrow) & !upper & upper_highs
+        let less = upper.wrapping_sub(upper_lows);
+        let less = if slots < lows { less.wrapping_sub(1) } else { less };
+        marks | less & !upper & upper_highs
     }
 
     /// Returns the highest bit of every slot that is zero, exactly.

@@ -10,8 +10,9 @@ use core::array;
 use tamis_sync::{BATCH, Kernel, Ordering};
 
 use crate::batch::Classes;
+use crate::bucket::Shape;
 use crate::growth::classifier::Classifier;
-use crate::growth::form::{Form, Forms};
+use crate::growth::form::Forms;
 use crate::growth::locate::Location;
 use crate::growth::pointer::Pointer;
 use crate::growth::table::Table;
@@ -103,21 +104,25 @@ impl Compare<'_> {
     #[inline(always)]
     fn compare(self, paired: bool, same: bool) -> ([bool; BATCH], bool) {
         let Self { batch, loaded, forms: Forms { each: [form, next], .. }, .. } = self;
-        let [form, next] = [form, next].map(Form::numbers);
+        let tags = [form.tag(), next.tag()];
+        let [numbers, next_numbers] = [form, next].map(|form| form.shape.numbers());
         let (mut marks, mut others) = ([0; BATCH], 0);
         for which in 0..2 {
             for (item, marks) in marks.iter_mut().enumerate() {
                 let ahead = batch.ahead[which][item];
                 let held = batch.held[which][item];
                 // Select the form of the bucket's level.
-                let form: [u64; 6] = array::from_fn(|at| {
-                    let is_next = if same && at != Form::TAG { 0 } else { ahead };
-                    form[at] ^ (form[at] ^ next[at]) & is_next
-                });
+                let select = |one: u64, next: u64| one ^ (one ^ next) & ahead;
+                let tag = select(tags[0], tags[1]);
+                let numbers = if same {
+                    numbers
+                } else {
+                    array::from_fn(|at| select(numbers[at], next_numbers[at]))
+                };
                 let halves =
                     if paired { loaded.pairs[which][item] } else { [loaded.words[which][item], 0] };
-                *marks |= Form::marks_of(form, paired, halves, held);
-                others |= (halves[usize::from(paired)] ^ form[Form::TAG]) >> 62;
+                *marks |= Shape::marks_of(numbers, paired, halves, held);
+                others |= (halves[usize::from(paired)] ^ tag) >> 62;
             }
         }
         (marks.map(|marks| marks != 0), others == 0)

@@ -136,26 +136,11 @@ impl Form {
         differences >> if paired { 126 } else { 62 } == 0
     }
 
-    /// Returns a number that is not 0 if and only if a slot is zero. Its lowest bit is the highest
-    /// of the first such slot.
-    #[inline(always)]
-    pub(crate) const fn marks(&self, paired: bool, bucket: u128) -> u128 {
-        let ([lows, upper_lows], [highs, upper_highs]) =
-            (self.shape.lows_of_halves(), self.shape.highs_of_halves());
-        if !paired {
-            let bucket = bucket as u64;
-            return (bucket.wrapping_sub(lows) & !bucket & highs) as u128;
-        }
-        let lows = (upper_lows as u128) << 64 | lows as u128;
-        let highs = (upper_highs as u128) << 64 | highs as u128;
-        bucket.wrapping_sub(lows) & !bucket & highs
-    }
-
     /// Returns the highest bit of the first empty slot, or the number of bits of a bucket if there
     /// is none.
     #[inline(always)]
     pub(crate) const fn first_empty(&self, paired: bool, bucket: u128) -> u32 {
-        let marks = self.marks(paired, bucket);
+        let marks = self.shape.marks_in(paired, bucket);
         // The compiler does not see that the upper half of the marks of a word is zero.
         if paired { marks.trailing_zeros() } else { (marks as u64).trailing_zeros() }
     }
@@ -166,39 +151,10 @@ impl Form {
         highest + 1 - self.shape.width()
     }
 
-    /// The place of the tag among the [numbers](Self::numbers).
-    pub(crate) const TAG: usize = 4;
-
-    /// Returns the numbers of [`marks_of`](Self::marks_of): the lowest and the highest bits of the
-    /// slots, by halves; the tag; and the bits of a slot below the border of the halves.
+    /// Returns the tag of a bucket at rest, in its place in the last half of a bucket.
     #[inline(always)]
-    pub(crate) const fn numbers(&self) -> [u64; 6] {
-        let ([lows, upper_lows], [highs, upper_highs]) =
-            (self.shape.lows_of_halves(), self.shape.highs_of_halves());
-        let below = self.shape.bits_below_border() as u64;
-        [lows, upper_lows, highs, upper_highs, self.tag, below]
-    }
-
-    /// Returns a number that is not 0 if and only if a slot of a bucket, given in halves, holds
-    /// this number: for vectors, which have no numbers of 128 bits.
-    #[inline(always)]
-    pub(crate) const fn marks_of(
-        [lows, upper_lows, highs, upper_highs, _, below]: [u64; 6],
-        paired: bool,
-        [first, second]: [u64; 2],
-        held: u64,
-    ) -> u64 {
-        let slots = first ^ lows.wrapping_mul(held);
-        let marks = slots.wrapping_sub(lows) & !slots & highs;
-        if !paired {
-            return marks;
-        }
-        // The upper half begins with the rest of the slot that crosses the border.
-        let upper = second ^ (upper_lows.wrapping_mul(held) | held >> below);
-        // The subtraction of the lower halves borrows from the upper ones.
-        let less = upper.wrapping_sub(upper_lows);
-        let less = if slots < lows { less.wrapping_sub(1) } else { less };
-        marks | less & !upper & upper_highs
+    pub(crate) const fn tag(&self) -> u64 {
+        self.tag
     }
 }
 
@@ -222,7 +178,7 @@ mod tests {
                 let form = &each[usize::from(is_ahead)];
                 (form, form.differences(true, bucket, held))
             });
-            let marks = |(form, differences): (&Form, u128)| form.marks(true, differences);
+            let marks = |(form, differences): (&Form, u128)| form.shape.marks_in(true, differences);
             Form::has_tag(true, one.1 | other.1).then(|| marks(one) | marks(other) != 0)
         }
 

@@ -176,7 +176,7 @@ impl StripeGuard<'_> {
     /// Returns whether a bucket at rest has a copy.
     #[inline(always)]
     fn is_in<M: Memory>(&self, read: Read) -> bool {
-        read.form.marks(M::PAIRED, read.differences::<M>()) != 0
+        read.form.shape.marks_in(M::PAIRED, read.differences::<M>()) != 0
     }
 
     /// Returns the value of a bucket at rest, and the value with a copy in its first empty slot, if

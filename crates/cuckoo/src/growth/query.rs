@@ -112,8 +112,9 @@ impl Table {
         let (one, other) = (one.differences::<M>(), other.differences::<M>());
         // One branch on both tags, and none on a bucket: the processor cannot predict which of the
         // two has the copy.
-        Form::has_tag(M::PAIRED, one | other)
-            .then(|| form.marks(M::PAIRED, one) | other_form.marks(M::PAIRED, other) != 0)
+        Form::has_tag(M::PAIRED, one | other).then(|| {
+            form.shape.marks_in(M::PAIRED, one) | other_form.shape.marks_in(M::PAIRED, other) != 0
+        })
     }
 
     /// Returns whether there is a copy of the class, or `None` if a relocation, a removal or a

@@ -18,6 +18,7 @@ use super::plan::{Plan, sequence};
 use super::pointer::Pointer;
 use super::split::{GrowError, Progress, SHORT_ATTEMPTS};
 use super::table::Table;
+use crate::bucket::Shape;
 use crate::error::InsertError;
 use crate::geometry::Geometry;
 use crate::place::Class;
@@ -70,8 +71,8 @@ proptest! {
             let empty = form.first_empty(paired, bits);
             prop_assert_eq!((empty != end).then(|| form.offset(empty)), shape.first_empty(bucket));
             let halves = [bits as u64, if paired { (bits >> 64) as u64 } else { 0 }];
-            let (numbers, held) = (form.numbers(), value(wanted));
-            prop_assert_eq!(Form::marks_of(numbers, paired, halves, held) != 0, found.is_some());
+            let (numbers, held) = (shape.numbers(), value(wanted));
+            prop_assert_eq!(Shape::marks_of(numbers, paired, halves, held) != 0, found.is_some());
         }
     }
 
