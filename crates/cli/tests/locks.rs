@@ -1,8 +1,9 @@
 //! Whatever replaces a filter holds its lock: two programs that change it take turns.
 #![cfg(unix)]
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -98,16 +99,22 @@ fn every_command_that_replaces_a_filter_waits() {
     assert!(run.wait().expect("it ends").success() && waiting.wait().expect("it ends").success());
 }
 
+/// Whether a program has this lock. Its file is there before.
+fn is_locked(file: &Path) -> bool {
+    let tried = File::open(file).map(|file| file.try_lock());
+    matches!(tried, Ok(Err(TryLockError::WouldBlock)))
+}
+
 /// A run that begins while a filter is built adds to the new one.
 #[test]
 fn a_run_waits_for_a_build() {
     let files = Files::new();
     let mut build = start(&files, &["build", "-q", "-o", "f", "--capacity", "100"]);
-    // The file of the lock is there before the input is read.
+    // It has the lock before the input is read.
     let mut input = build.stdin.take().expect("piped");
     input.write_all(b"a\n").expect("written");
     let start_of_wait = Instant::now();
-    while !files.path("f.lock").exists() {
+    while !is_locked(&files.path("f.lock")) {
         assert!(start_of_wait.elapsed() < Duration::from_secs(60), "it has no lock");
         thread::sleep(Duration::from_millis(1));
     }

@@ -389,8 +389,12 @@ mod signals {
         output.read_line(&mut lines).expect("read");
         output.read_line(&mut lines).expect("read");
         until(|| filter.exists());
-        // `b` was in the same chunk or in the next.
-        thread::sleep(Duration::from_millis(200));
+        // `b` was in the same chunk or in the next, and is saved then.
+        until(|| {
+            let mut query = tamis();
+            let query = query.args(["query", "-q"]).arg(&filter).write_stdin("b\n");
+            query.output().expect("it runs").stdout == b"b\n"
+        });
         child.kill().expect("killed");
         child.wait().expect("it ends");
         let left = printed(new(&filter).write_stdin("a\nb\nc\n"));

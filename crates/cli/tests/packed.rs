@@ -234,13 +234,17 @@ fn a_signal_saves_what_the_pipe_has() {
         let mut child = command.stdin(Stdio::piped()).spawn().expect("it runs");
         let mut input = child.stdin.take().expect("piped");
         let mut reader = fs::File::open(&pipe).expect("a pipe");
+        // It is read all the time: after a second without a read the signal would not save.
+        let read = std::thread::spawn(move || {
+            let mut packed = Vec::new();
+            reader.read_to_end(&mut packed).map(|_| packed)
+        });
         input.write_all(b"a\nb\n").expect("it reads");
         // Long enough for it to read them. If it does not, it saves and prints nothing.
         std::thread::sleep(core::time::Duration::from_millis(500));
         let kill = Command::new("kill").arg(child.id().to_string()).status();
         assert!(kill.expect("it runs").success());
-        let mut packed = Vec::new();
-        reader.read_to_end(&mut packed).expect("read");
+        let packed = read.join().expect("no panic").expect("read");
         child.wait().expect("it ends");
         drop(input);
         let out = files.write(&format!("out.{extension}"), &packed);

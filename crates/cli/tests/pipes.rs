@@ -35,6 +35,14 @@ fn said(child: &mut Child) -> String {
     text
 }
 
+/// The same without the line about a slow reader, which may come, once, on a busy machine.
+fn without_wait(said: &str) -> Vec<&str> {
+    let is_wait = |line: &&str| line.contains("has taken nothing for 3 s");
+    let (waits, others): (Vec<_>, Vec<_>) = said.lines().partition(is_wait);
+    assert!(waits.len() <= 1, "{said}");
+    others
+}
+
 /// Runs the program with a shell command behind it; returns its exit code and what it says.
 fn before(consumer: &str, command: &mut Command) -> (Option<i32>, String) {
     let mut consumer =
@@ -67,7 +75,7 @@ fn what_a_failed_consumer_has_not_read_is_printed_again() {
             let (code, said) = before(consumer, run.arg(&input));
             assert_eq!(code, Some(0), "{said}");
             assert!(said.contains("not saved") && said.contains("prints them again"), "{said}");
-            assert_eq!(said.lines().count(), 1, "{said}");
+            assert_eq!(without_wait(&said).len(), 1, "{said}");
             assert_eq!(names(files.0.path()), ["in"]);
         }
         assert!(next(&filter, &input) == text);
@@ -157,7 +165,7 @@ fn a_signal_ends_a_run_that_nobody_reads() {
         let status = child.wait().expect("it ends");
         assert_eq!(status.signal(), Some(15));
         let said = said(&mut child);
-        assert!(said.contains("not saved") && said.lines().count() == 1, "{said}");
+        assert!(said.contains("not saved") && without_wait(&said).len() == 1, "{said}");
         assert_eq!(names(files.0.path()), ["in"]);
         assert!(next(&filter, &files.path("in")) == text);
     }

@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Instant;
 use std::{env, thread};
 
 use rustix::process::Signal;
@@ -71,7 +72,9 @@ fn a_run_to_standard_output_receives_no_signal() {
 /// `timeout` sends its signal twice: that is one request, and the run saves.
 #[test]
 fn two_signals_at_once_are_one() {
-    for _ in 0..20 {
+    // A round in which this test had to wait between the signals shows nothing.
+    let mut rounds = 0;
+    while rounds < 20 {
         let folder = tempdir().expect("a folder");
         let filter = folder.path().join("seen");
         let mut child = piped(&["new", "-q"], &filter).spawn().expect("it runs");
@@ -79,10 +82,15 @@ fn two_signals_at_once_are_one() {
         let mut output = BufReader::new(child.stdout.take().expect("piped"));
         input.write_all(b"a\n").expect("it reads");
         assert_eq!(line(&mut output), "a\n");
+        let first = Instant::now();
         kill(&child, Signal::TERM);
         kill(&child, Signal::TERM);
+        let is_at_once = first.elapsed() < Duration::from_millis(50);
         assert_eq!(child.wait().expect("it ends").signal(), Some(15));
-        assert_eq!(names(folder.path()), ["seen"]);
+        if is_at_once {
+            assert_eq!(names(folder.path()), ["seen"]);
+            rounds += 1;
+        }
     }
 }
 
@@ -144,7 +152,10 @@ fn a_signal_changes_all_files_or_none() {
             let mut run = Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
             let mut child = run.args(&args).current_dir(&files.0).spawn().expect("it runs");
             until(|| is_saving(&files, "seen") || child_has_ended(&child));
-            thread::sleep(Duration::from_micros(random(20_000)));
+            // Later rounds have no pause: on a busy machine a save may end before it does.
+            if round < 10 {
+                thread::sleep(Duration::from_micros(random(20_000)));
+            }
             kill(&child, Signal::TERM);
             let status = child.wait().expect("it ends");
             assert!(status.success() || status.signal() == Some(15), "{status}");

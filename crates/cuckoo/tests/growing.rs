@@ -13,6 +13,8 @@ use tamis_cuckoo::{
 };
 use tamis_hash::{HashItem, Rapid};
 
+use crate::common::patiently;
+
 type Filter = CuckooFilter<u64, Rapid>;
 type Once = OnceCuckooFilter<u64, Rapid>;
 
@@ -310,7 +312,7 @@ fn threads_find_their_items_while_the_filter_grows() {
             scope.spawn(move || {
                 let own = |number: u64| number * THREADS + thread;
                 for number in 0..items {
-                    filter.insert(&own(number)).unwrap();
+                    patiently(|| filter.insert(&own(number))).unwrap();
                     // A random earlier item that is still there: two in three are.
                     let earlier = hasher.hash_item(&number) % (number + 1);
                     assert!(
@@ -397,7 +399,7 @@ fn each_item_has_one_winner_while_the_filter_grows() {
                 blocks.sort_by_key(|block| hasher.hash_item(&(block / 32, thread, *block)));
                 blocks.sort_by_key(|block| block / 32);
                 let order = blocks.iter().flat_map(|block| 64 * block..64 * (block + 1));
-                order.filter(|item| filter.insert(item).unwrap()).collect()
+                order.filter(|item| patiently(|| filter.insert(item)).unwrap()).collect()
             }
         };
         let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(claim(thread))).collect();

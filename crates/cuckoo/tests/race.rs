@@ -3,9 +3,9 @@
 use std::sync::Barrier;
 use std::thread;
 
-use crate::common::sample;
+use crate::common::{patiently, sample};
 use statrs::distribution::{DiscreteCDF, Poisson};
-use tamis_cuckoo::{CuckooFilter, Geometry, InsertError, OnceCuckooFilter};
+use tamis_cuckoo::{CuckooFilter, Geometry, OnceCuckooFilter};
 use tamis_hash::{HashItem, Rapid};
 use tamis_sync::{Ordering, Word};
 
@@ -90,20 +90,6 @@ fn check_one_winner(rate: f64, bits: u32, load: f64) {
     assert_eq!(filter.geometry().fingerprint_bits(), bits);
     check_winners(&filter, THREADS, ITEMS);
     assert!(filter.load_factor() > load);
-}
-
-/// Inserts, and tries again while a thread that holds up growth waits for a processor: each call
-/// waits for a second. A thread that has stopped for good is an error after a minute.
-pub(crate) fn patiently<R>(
-    mut insert: impl FnMut() -> Result<R, InsertError>,
-) -> Result<R, InsertError> {
-    for _ in 0..60 {
-        let result = insert();
-        if !matches!(result, Err(InsertError::Stalled)) {
-            return result;
-        }
-    }
-    Err(InsertError::Stalled)
 }
 
 /// Threads race for items in an empty filter with room for them: each item has one winner, or none

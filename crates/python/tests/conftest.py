@@ -2,11 +2,9 @@
 
 import os
 import shutil
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
 
+import crawl
 import pytest
 
 
@@ -19,23 +17,8 @@ def program() -> str:
 @pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
     """A server of its own. Without `redis-server` the tests do nothing, unless it is required."""
-    server = shutil.which("redis-server")
-    if server is None:
+    if shutil.which("redis-server") is None:
         assert not os.environ.get("TAMIS_REQUIRE_REDIS"), "redis-server is missing"
         pytest.skip("redis-server is missing")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    arguments = ["--port", str(port), "--save", "", "--appendonly", "no", "--bind", "127.0.0.1"]
-    process = subprocess.Popen([server, *arguments], stdout=subprocess.DEVNULL)
-    try:
-        for _ in range(600):
-            try:
-                socket.create_connection(("127.0.0.1", port)).close()
-                break
-            except OSError:
-                time.sleep(0.05)
+    with crawl.redis() as (port, _):
         yield f"redis://127.0.0.1:{port}/"
-    finally:
-        process.kill()
-        process.wait()

@@ -41,18 +41,33 @@ def links(page: int, pages: int) -> list[int]:
     return children + [int.from_bytes(digest[i : i + 3], "big") % pages for i in range(20)]
 
 
-def serve(pages: int, log: str) -> None:
-    """A server of the site, which writes the number of each page that it sends into the log."""
+def serve(pages: int, log: str, limit: str) -> None:
+    """A server of the site, which writes the number of each page that it is asked for into the log.
+
+    While there is a file `limit` with a number, it sends no page after that many.
+    """
     import asyncio
 
     fetched = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    count = 0
+
+    def is_withheld(number: int) -> bool:
+        try:
+            return number > int(Path(limit).read_text())
+        except FileNotFoundError:
+            return False
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal count
         try:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 page = int(head.split(b" ", 2)[1].strip(b"/"))
                 os.write(fetched, b"%d\n" % page)
+                count += 1
+                number = count
+                while is_withheld(number):
+                    await asyncio.sleep(0.01)
                 body = "".join(f'<a href="/{link}">{link}</a>\n' for link in links(page, pages))
                 writer.write(
                     b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s"
@@ -119,34 +134,52 @@ def start(arguments: list[str], **options: Any) -> subprocess.Popen[bytes]:
 
 @contextmanager
 def redis(port: int = 0) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
-    """A server of Redis: its port, and its process."""
-    with socket.socket() as free:
-        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        free.bind(("127.0.0.1", port))
-        port = free.getsockname()[1]
-    server = subprocess.Popen(
-        ["redis-server", "--port", str(port), "--save", "", "--bind", "127.0.0.1"],
-        stdout=subprocess.DEVNULL,
-    )
-    try:
-        for _ in range(600):
-            try:
-                socket.create_connection(("127.0.0.1", port)).close()
-                break
-            except OSError:
-                time.sleep(0.05)
-        yield port, server
-    finally:
-        server.kill()
-        server.wait()
+    """A server of Redis: its port, and its process. Without a port it gets a free one."""
+    # Another program may take a free port before the server does, which then ends.
+    for _ in range(1 if port else 10):
+        with socket.socket() as free:
+            free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            free.bind(("127.0.0.1", port))
+            chosen = free.getsockname()[1]
+        server = subprocess.Popen(
+            ["redis-server", "--port", str(chosen), "--save", "", "--bind", "127.0.0.1"],
+            stdout=subprocess.DEVNULL,
+        )
+        try:
+            if is_ready(chosen, server):
+                yield chosen, server
+                return
+        finally:
+            server.kill()
+            server.wait()
+    raise RuntimeError("redis-server does not start")
+
+
+def is_ready(port: int, server: subprocess.Popen[bytes]) -> bool:
+    """Wait until this server, and no other, answers at the port. Return False if it has ended."""
+    for _ in range(600):
+        if server.poll() is not None:
+            return False
+        try:
+            if f"process_id:{server.pid}\r\n" in ask(port, "INFO server"):
+                return True
+        except OSError:
+            pass
+        time.sleep(0.05)
+    return False
+
+
+def ask(port: int, command: str) -> str:
+    """What a server of Redis replies."""
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+        connection.sendall(f"{command}\r\nQUIT\r\n".encode())
+        parts = iter(lambda: connection.recv(1 << 16), b"")
+        return b"".join(parts).decode(errors="replace")
 
 
 def used_memory(port: int) -> float:
     """The MiB that a server of Redis used at most."""
-    with socket.create_connection(("127.0.0.1", port)) as connection:
-        connection.sendall(b"INFO memory\r\n")
-        text = connection.recv(1 << 16).decode()
-    return int(text.split("used_memory_peak:")[1].split()[0]) / 2**20
+    return int(ask(port, "INFO memory").split("used_memory_peak:")[1].split()[0]) / 2**20
 
 
 class Site:
@@ -156,7 +189,8 @@ class Site:
         self.pages = pages
         self.folder = folder
         self.log = folder / "fetched"
-        self.server = start(["serve", str(pages), str(self.log)])
+        self.limit = folder / "limit"
+        self.server = start(["serve", str(pages), str(self.log), str(self.limit)])
         assert self.server.stdout
         self.port = int(self.server.stdout.readline())
 
@@ -176,6 +210,15 @@ class Site:
         fetched = self.fetched()
         return sum(count > 1 for count in fetched.values()), self.pages - len(fetched)
 
+    @contextmanager
+    def withheld(self, fetches: int) -> Iterator[None]:
+        """Until the end, the site sends no page after this many: no crawl gets further."""
+        self.limit.write_text(str(fetches))
+        try:
+            yield
+        finally:
+            self.limit.unlink()
+
     def start(self, settings: dict[str, Any]) -> subprocess.Popen[bytes]:
         return start(["crawl", str(self.port), json.dumps(settings)])
 
@@ -189,11 +232,12 @@ class Site:
 
     def stop(self, settings: dict[str, Any], number: signal.Signals, fetches: int) -> None:
         """Crawl until this number of pages is fetched, and send a signal."""
-        process = self.start(settings)
-        while self.fetched().total() < fetches:
-            assert process.poll() is None, "the crawl has ended too early"
-            time.sleep(0.002)
-        process.send_signal(number)
+        with self.withheld(fetches):
+            process = self.start(settings)
+            while self.fetched().total() < fetches:
+                assert process.poll() is None, "the crawl has ended too early"
+                time.sleep(0.002)
+            process.send_signal(number)
         process.wait()
 
 
@@ -298,8 +342,8 @@ def main() -> None:
 
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["serve", pages, log]:
-            serve(int(pages), log)
+        case ["serve", pages, log, limit]:
+            serve(int(pages), log, limit)
         case ["crawl", port, settings]:
             crawl(int(port), json.loads(settings))
         case ["alone", name, requests]:

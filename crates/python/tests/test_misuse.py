@@ -210,8 +210,8 @@ def test_a_signal_handler_may_use_the_filter_and_ends_a_stream_without_items() -
     before = signal.signal(signal.SIGALRM, stop)
     try:
         for items in (pyarrow.RecordBatchReader.from_batches(schema, batches()), iter(int, 1)):
-            signal.setitimer(signal.ITIMER_REAL, 0.1)
             with pytest.raises((Stopped, ValueError)):
+                signal.setitimer(signal.ITIMER_REAL, 0.1)
                 seen.update(items)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

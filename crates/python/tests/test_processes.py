@@ -204,8 +204,9 @@ import numpy, os, signal, sys, threading, time
 import tamis
 seen = tamis.BloomFilter(1000)
 items = {items}
-threading.Thread(target=lambda: (time.sleep(0.3), os.kill(os.getpid(), signal.SIGINT))).start()
+thread = threading.Thread(target=lambda: (time.sleep(0.3), os.kill(os.getpid(), signal.SIGINT)))
 try:
+    thread.start()
     while True:
         seen.{call}
 except KeyboardInterrupt:

@@ -250,11 +250,12 @@ def test_a_crawl_goes_on_when_its_server_is_killed(tmp_path: Path, redis_url: st
         settings["TAMIS_URL"] = f"redis://127.0.0.1:{port}/#crawl"
         # Without a filter, a crawl of a site with circles does not end by itself.
         settings["CLOSESPIDER_PAGECOUNT"] = 600
-        process = site.start(settings)
-        while site.fetched().total() < 100:
-            assert process.poll() is None
-            time.sleep(0.002)
-        server.kill()
+        with site.withheld(100):
+            process = site.start(settings)
+            while site.fetched().total() < 100:
+                assert process.poll() is None
+                time.sleep(0.002)
+            server.kill()
         stats = json.loads(process.communicate(timeout=300)[0].splitlines()[-1])
         assert process.returncode == 0
         assert site.fetched().total() >= 600 and site.counts()[0] > 0
@@ -274,11 +275,12 @@ def test_a_crawl_that_is_killed_while_it_saves_leaves_a_filter() -> None:
     with tempfile.TemporaryDirectory() as path, crawl.Site(300, Path(path)) as site:
         job = Path(path, "job")
         settings = crawl.settings_of("tamis", job) | {"TAMIS_SAVE_INTERVAL": 0.001}
-        process = site.start(settings)
-        while not (job / "requests.tamis" / "000.tamis").exists():
-            assert process.poll() is None
-            time.sleep(0.001)
-        process.kill()
+        with site.withheld(150):
+            process = site.start(settings)
+            while not (job / "requests.tamis" / "000.tamis").exists():
+                assert process.poll() is None
+                time.sleep(0.001)
+            process.kill()
         process.wait()
         tables = module._Tables(0, 1e-9)
         tables.load(job / "requests.tamis")

@@ -25,14 +25,14 @@ fn touched_lines_have_pages() {
         let empty = resident();
         let lines = Lines::reserved((bytes / LINE_BYTES) as u64).unwrap();
         let before = resident();
-        assert!(before - empty <= ABOUT, "{bytes}: {before}");
+        assert!(before.saturating_sub(empty) <= ABOUT, "{bytes}: {before}");
         // Half of it first, in portions as a growing filter touches them.
         let half = lines.len() / 2;
         (0..half).step_by(256).for_each(|first| lines.touch(first..first + 256));
-        let of_half = resident() - before;
+        let of_half = resident().saturating_sub(before);
         assert!(of_half >= bytes / 2 - ABOUT, "{bytes}: {of_half}");
         lines.touch(half..usize::MAX);
-        let of_all = resident() - before;
+        let of_all = resident().saturating_sub(before);
         assert!(of_all >= bytes - ABOUT, "{bytes}: {of_all}");
         // Not more than it has, but for the last huge page.
         assert!(of_all <= bytes + (4 << 20), "{bytes}: {of_all}");

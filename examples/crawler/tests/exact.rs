@@ -162,10 +162,12 @@ fn a_file_that_is_full_is_an_error() {
 #[test]
 fn two_processes_do_not_share_a_state() {
     let world = World::new(300, 1);
+    world.hold_back(0);
     let mut first = world.start(0);
-    world.server.wait_for(20, || false);
+    world.server.wait_for(20, || first.try_wait().unwrap().is_some());
     let second = world.start(0).wait().unwrap();
     assert!(!second.success());
+    world.let_go(0);
     world.expect_success(0, &mut first);
     assert!(world.report(0).contains("another process"));
     let checked = world.check();

@@ -8,21 +8,25 @@ use std::time::Instant;
 
 use crate::redis::Redis;
 use crate::runs::{BATCH, CONNECTIONS, World};
+use crate::server::Withheld;
 use crate::site::mix;
 use crate::{PAGES, sample};
 
 const KILLS: u64 = 20;
 
 /// Starts a crawler anew after each of its kills, then lets it end. The kills are when the server
-/// has got a random number of requests more, and a random time later: also before the first.
+/// has got a random number of requests more, and a random time later: also before the first. Until
+/// the last kill the crawler is held back.
 fn run_with_kills(world: &World, crawler: usize, kills: u64, seed: u64) {
     let step = PAGES / 25 * world.starts.len() as u64;
+    world.hold_back(crawler);
     for kill in 0..kills {
         let random = mix(seed ^ kill << 8);
         let mut child = world.start(crawler);
         let is_over = |child: &mut Child| child.try_wait().unwrap().is_some();
         let requests = if random.is_multiple_of(4) { 0 } else { (random >> 8) % step };
-        let count = world.server.hits().len() as u64 + requests;
+        // The site has more pages than this, also while crawlers are held back.
+        let count = PAGES.min(world.server.hits().len() as u64 + requests);
         world.server.wait_for(count as usize, || is_over(&mut child));
         let wait = if requests == 0 { 40_000 } else { 4000 };
         thread::sleep(Duration::from_micros((random >> 32) % wait));
@@ -34,6 +38,7 @@ fn run_with_kills(world: &World, crawler: usize, kills: u64, seed: u64) {
             world.server.settle(&agent);
         }
     }
+    world.let_go(crawler);
     let mut child = world.start(crawler);
     world.expect_success(crawler, &mut child);
 }
@@ -71,10 +76,14 @@ fn kill(seed: u64, seen: &str) {
 #[test]
 fn a_process_that_is_interrupted_fetches_nothing_twice() {
     let world = World::new(PAGES, 1);
+    // It gets no further until it is interrupted.
+    let answers = Withheld::From(PAGES as usize / 4);
+    world.server.withhold(answers);
     let mut child = world.start(0);
-    world.server.wait_for(PAGES as usize / 4, || false);
+    world.server.wait_for(PAGES as usize / 4, || child.try_wait().unwrap().is_some());
     let kill = format!("kill -INT {}", child.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    world.server.release(answers);
     world.expect_success(0, &mut child);
     assert!(world.server.hits().len() < PAGES as usize, "it did not end early");
     world.run();
@@ -149,9 +158,12 @@ fn a_redis_that_is_killed_and_has_lost_everything_loses_no_page() {
     let Some(mut redis) = Redis::start() else { return };
     let start = Instant::now();
     let world = World::new(PAGES, 1).with(&["--seen", &redis.filter("seen")]);
+    // It gets no further until there is no Redis.
+    let answers = Withheld::From(PAGES as usize / 4);
+    world.server.withhold(answers);
     let mut child = world.start(0);
     world.server.wait_for(PAGES as usize / 4, || child.try_wait().unwrap().is_some());
-    redis.lose_everything();
+    redis.lose_everything(|| world.server.release(answers));
     let status = child.wait().unwrap();
     assert!(!status.success(), "{}", world.report(0));
     world.run();

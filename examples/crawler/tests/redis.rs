@@ -42,10 +42,12 @@ impl Redis {
         panic!("redis-server does not start");
     }
 
-    /// Kills the server, and starts one at its address that has lost everything.
-    pub(crate) fn lose_everything(&mut self) {
+    /// Kills the server, and starts one at its address that has lost everything. Runs something
+    /// while there is none.
+    pub(crate) fn lose_everything(&mut self, meanwhile: impl FnOnce()) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
+        meanwhile();
         self.process = spawn(self.port, &self.folder).unwrap();
         assert!(self.is_ready(), "redis-server does not start again");
     }
@@ -59,18 +61,24 @@ impl Redis {
     fn is_ready(&mut self) -> bool {
         let end = Instant::now() + Duration::from_secs(20);
         while Instant::now() < end && self.process.try_wait().unwrap().is_none() {
-            if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) {
-                let mut reply = [0; 7];
-                stream.write_all(b"PING\r\n").unwrap();
-                // If another server has the port, this one has ended.
-                if stream.read_exact(&mut reply).is_ok() && &reply == b"+PONG\r\n" {
-                    sleep(Duration::from_millis(50));
-                    return self.process.try_wait().unwrap().is_none();
-                }
+            // If another server has taken the port, that one answers until this one ends.
+            if self.answers().unwrap_or(false) {
+                return true;
             }
             sleep(Duration::from_millis(10));
         }
         false
+    }
+
+    /// Returns whether this server, and no other, answers at the port.
+    fn answers(&self) -> std::io::Result<bool> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+        stream.write_all(b"INFO server\r\nQUIT\r\n")?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text)?;
+        let field = format!("process_id:{}", self.process.id());
+        Ok(text.lines().any(|line| line == field))
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Instant;
 use statrs::distribution::{Binomial, DiscreteCDF};
 use tempfile::TempDir;
 
-use crate::server::{Hit, Server};
+use crate::server::{Hit, Server, Withheld};
 use crate::site::{Answer, DELAYED, HOSTS, Site, TRAP};
 
 /// The time between two requests to a host, and that of the host with a Crawl-delay.
@@ -53,6 +53,21 @@ impl World {
 
     pub(crate) fn state(&self, crawler: usize) -> PathBuf {
         self.folder.path().join(format!("state-{crawler}"))
+    }
+
+    /// Keeps a crawler from its end: the server withholds the end of the first page of one of its
+    /// hosts, for which no other crawler asks.
+    pub(crate) fn hold_back(&self, crawler: usize) {
+        self.server.withhold(Withheld::FirstPage(self.held_host(crawler)));
+    }
+
+    /// Lets a crawler end that was held back.
+    pub(crate) fn let_go(&self, crawler: usize) {
+        self.server.release(Withheld::FirstPage(self.held_host(crawler)));
+    }
+
+    fn held_host(&self, crawler: usize) -> usize {
+        *self.starts[crawler].last().unwrap()
     }
 
     fn output(&self, crawler: usize) -> PathBuf {

@@ -36,9 +36,22 @@ pub(crate) struct Hit {
     pub(crate) status: u16,
 }
 
+/// Answers of which the server withholds the end, until they are released.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Withheld {
+    /// The first page of a host.
+    FirstPage(usize),
+    /// The answers to all requests from this one on.
+    From(usize),
+}
+
+/// The time between two bytes of an answer that is withheld: the client waits on.
+const PAUSE: Duration = Duration::from_millis(20);
+
 #[derive(Default)]
 struct Shared {
     hits: Vec<Hit>,
+    withheld: Vec<Withheld>,
     /// How often each URL was asked for.
     asked: HashMap<(usize, String), u32>,
     /// The open connections, and the client once it is known.
@@ -83,6 +96,16 @@ impl Server {
 
     pub(crate) fn hits(&self) -> Vec<Hit> {
         self.lock().hits.clone()
+    }
+
+    /// Withholds the ends of later answers.
+    pub(crate) fn withhold(&self, answers: Withheld) {
+        self.lock().withheld.push(answers);
+    }
+
+    /// Sends the ends of answers that were withheld.
+    pub(crate) fn release(&self, answers: Withheld) {
+        self.lock().withheld.retain(|other| *other != answers);
     }
 
     /// Waits until the log has `count` hits, or `is_over`.
@@ -143,7 +166,7 @@ async fn serve(
 /// Answers a request, or fails to.
 async fn answer(
     site: Site,
-    shared: &(Mutex<Shared>, Condvar),
+    shared: &Arc<(Mutex<Shared>, Condvar)>,
     connection: u64,
     request: Request<Incoming>,
 ) -> Result<Response<BoxBody<Bytes, Error>>, Error> {
@@ -159,7 +182,7 @@ async fn answer(
     // A name that is not of the site is logged as a host that does not exist.
     let host = HOSTS.iter().position(|host| *host == name).unwrap_or(HOSTS.len());
     let target = site.target(host, &path);
-    let (plan, is_broken) = {
+    let (plan, is_broken, withheld) = {
         let mut shared = lock(&shared.0);
         shared.open.insert(connection, Some(agent.clone()));
         let asked = shared.asked.entry((host, path.clone())).or_default();
@@ -168,9 +191,14 @@ async fn answer(
         let is_broken = host == BROKEN && is_first && path.starts_with("/p/");
         let plan = plan(site, host, &path, target, is_first);
         let status = if is_broken { 0 } else { plan.0 };
+        let number = shared.hits.len();
+        let withheld = shared.withheld.iter().copied().find(|answers| match *answers {
+            Withheld::FirstPage(of) => of == host && path == "/",
+            Withheld::From(first) => number >= first,
+        });
         // The clock is read under the lock, so the log is in the order of time.
         shared.hits.push(Hit { time: Instant::now(), host, path, agent, status });
-        (plan, is_broken)
+        (plan, is_broken, withheld)
     };
     shared.1.notify_all();
     if host == SLOW {
@@ -188,7 +216,10 @@ async fn answer(
             let parts = [Ok(half), Err(Error::other("half an answer, on purpose"))];
             StreamBody::new(stream::iter(parts)).boxed()
         }
-        (false, _) => whole(&body),
+        (false, _) => match withheld {
+            Some(answers) => late(&body, answers, Arc::clone(shared)),
+            None => whole(&body),
+        },
     };
     Ok(response.body(body).unwrap())
 }
@@ -229,6 +260,21 @@ fn document(links: &[(String, Target)]) -> String {
     let mut text = "<!doctype html><title>A page</title><p>".to_owned();
     links.iter().for_each(|(href, _)| _ = write!(text, "<a href=\"{href}\">a page</a> "));
     text
+}
+
+/// Returns a body that ends, with some spaces, when it is released.
+fn late(
+    text: &str,
+    answers: Withheld,
+    shared: Arc<(Mutex<Shared>, Condvar)>,
+) -> BoxBody<Bytes, Error> {
+    let spaces = stream::unfold(shared, move |shared| async move {
+        tokio::time::sleep(PAUSE).await;
+        let is_withheld = lock(&shared.0).withheld.contains(&answers);
+        is_withheld.then(|| (Ok(Frame::data(Bytes::from_static(b" "))), shared))
+    });
+    let text = Ok(Frame::data(Bytes::from(text.to_owned())));
+    StreamBody::new(stream::StreamExt::chain(stream::iter([text]), spaces)).boxed()
 }
 
 fn whole(text: &str) -> BoxBody<Bytes, Error> {
