@@ -344,40 +344,31 @@ struct Loads {
 
 /// The loads of all tables but those of [`LOW_LOADS`].
 ///
-/// MEASURED: from 400,000 to 3 million items at 1 %, an insert takes 206 ns at 84 %, instead of
-/// 175 ns at 80 % (with an earlier version of the code, on an Intel Xeon, machine not recorded). A
-/// table takes 1.12 times the memory of a fixed filter at the same rate on average, and 1.28 times
-/// at most (any machine: computed by
-/// `the_size_stays_near_that_of_a_fixed_filter_at_every_count`); at 72 % it would be 1.3 and 1.5.
-///
-/// With nine and eleven slots at 850 permille, a table would take 1.02 and 1.08 times the memory of
-/// a fixed filter on average, so these buckets are filled less. MEASURED: from empty to 2.5 million
-/// items at 1 %, an insert takes 61 ns instead of 74 ns (Zen 5).
+/// MEASURED: a table at 1 % takes 1.12 times the memory of a fixed filter at the same rate on
+/// average, and 1.28 times at most; at a load of 72 % it would be 1.3 and 1.5 (any machine: computed
+/// by `the_size_stays_near_that_of_a_fixed_filter_at_every_count`). With nine and eleven slots at
+/// 850 permille it would take less, but an insert 74 ns instead of 61 (from empty to 2.5 million
+/// items at 1 %, Zen 5).
 ///
 /// MEASURED: with the dips, the searches of an insert read 5.2 buckets on average, instead of 50 at
-/// 1e-4 with buckets of 64 bits; at 1e-7 with buckets of 128 bits 3.3 instead of 5.6 (any machine:
-/// counted, from 100,000 to 7 million items). While two slots become three, an insert took 8.5 µs
-/// without the dip, and takes 0.9 µs with it (Xeon, machine not recorded). Without it, half of the
-/// last tables with two and three slots refused items before their capacity. With it, none of
-/// 51,185 of the smallest such tables did (any machine: counted).
+/// 1e-4 with buckets of 64 bits (any machine: counted, from 100,000 to 7 million items). Without
+/// them, half of the last tables with two and three slots refused items before their capacity. With
+/// them, none of 51,185 of the smallest such tables did (any machine: counted).
 const LOADS: Loads = Loads {
     rest: [0, 0, 780, 840, 835, 845, 840, 850, 850, 790, 850, 810],
     dips: [0, 0, 700, 300, 200, 150, 0, 0, 0, 0, 0, 0],
 };
 
 /// The loads of a table whose last buckets have 128 bits and six or seven slots: at rates from
-/// about 3e-6 to 2e-4. It uses nearly all bits of its slots. So with the loads above it would take
-/// 1.16 times the memory of a fixed filter at most, and 1.09 on average, where 1.3 and 1.15 are
-/// allowed (at 1e-4, from 100,000 to 10^8 items). With these it takes 1.24 and 1.15. A table for
-/// more items begins with wider fingerprints, and takes up to 1.4 times with either: some widths
-/// leave many bits of its first buckets unused.
+/// about 3e-6 to 2e-4. It uses nearly all bits of its slots, so there is memory left for lower
+/// loads.
 ///
-/// MEASURED: from empty to 7 million items at 1e-4, with a first capacity of 100,000 and a maximum
-/// of 10 million, an insert takes 132 to 150 ns instead of 192 to 209 ns, and in batches 101 to 111
-/// ns instead of 158 to 174 (the fastest of four runs, twice; an Intel Xeon, machine not recorded).
-///
-/// Only three slots have a dip: with one of 200 for four slots too, a table would take 1.1506 times
-/// the memory on average.
+/// MEASURED: a table at 1e-4 takes 1.24 times the memory of a fixed filter at most, and 1.15 on
+/// average, instead of 1.16 and 1.09 (any machine: computed, from 100,000 to 10^8 items; 1.3 and
+/// 1.15 are allowed). An insert takes 132 to 150 ns instead of 192 to 209 ns, and in batches 101 to
+/// 111 ns instead of 158 to 174 (from empty to 7 million items, the fastest of four runs, twice; an
+/// Intel Xeon, machine not recorded). Only three slots have a dip: with one of 200 for four slots
+/// too, the average would be 1.1506.
 const LOW_LOADS: Loads = Loads {
     rest: [0, 0, 0, 820, 830, 790, 795, 805, 850, 850, 850, 850],
     dips: [0, 0, 0, 300, 0, 0, 0, 0, 0, 0, 0, 0],
