@@ -208,7 +208,9 @@ mod tests {
     /// the filter's builder.
     #[test]
     fn a_wait_is_reported_once() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        // No real time passes: the clock jumps to what is awaited.
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_time().start_paused(true).build().unwrap();
         let (sender, events) = mpsc::channel();
         let to = Events::to(move |event| sender.send(event.clone()).unwrap());
         let (ended, end) = tokio::sync::watch::channel(false);

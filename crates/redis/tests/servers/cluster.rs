@@ -1,7 +1,7 @@
 //! A cluster: slots move under load, and a master is killed.
 
 use std::collections::HashSet;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use redis::Value;
 use tamis_hash::{HashItem, Rapid};
 use tamis_redis::{Error, RedisBloomFilter};
 
-use crate::harness::Cluster;
+use crate::harness::{Cluster, PATIENCE, StopOnDrop, wait};
 use crate::processes::{URLS, race};
 use crate::window;
 
@@ -19,7 +19,7 @@ const SHARDS: u32 = 512;
 fn builder(cluster: &Cluster, name: &str) -> tamis_redis::Builder<u64> {
     let builder = RedisBloomFilter::<u64>::builder(&cluster.url(), name);
     let builder = builder.or_address(&cluster.nodes[1].url()).or_address(&cluster.nodes[2].url());
-    builder.hasher(Rapid::with_seed(1)).deadline(Duration::from_secs(60))
+    builder.hasher(Rapid::with_seed(1)).timeout(PATIENCE).deadline(PATIENCE)
 }
 
 /// Returns the slot of a shard, by the account of a server.
@@ -83,13 +83,14 @@ fn no_insert_is_lost_or_won_twice_while_slots_move(cluster: &Cluster) {
         (won, next)
     };
     let results: Vec<(Vec<u64>, u64)> = thread::scope(|scope| {
+        let going = StopOnDrop(&stop);
         let writers: Vec<_> = (0..3).map(|_| scope.spawn(writer)).collect();
         thread::sleep(Duration::from_millis(200));
         let some = |slot: &u16| slots.contains(slot) || slot.is_multiple_of(16);
         cluster.move_slots((0..4000).filter(some), 0, 1);
         cluster.move_slots((0..1000).filter(some), 1, 0);
         thread::sleep(Duration::from_millis(200));
-        stop.set(()).unwrap();
+        drop(going);
         writers.into_iter().map(|writer| writer.join().unwrap()).collect()
     });
     let inserted = results.iter().map(|(_, next)| *next).max().unwrap();
@@ -114,8 +115,9 @@ fn only_unconfirmed_inserts_are_lost(cluster: &mut Cluster) {
     let builder =
         builder(cluster, "unconfirmed").capacity(1000).false_positive_rate(1e-12).shards(64);
     let fast = builder.create().unwrap();
-    let wait = Duration::from_millis(300);
-    let confirmed = builder.clone().confirmed_by(1, wait).open().unwrap();
+    let confirmed = builder.clone().confirmed_by(1, PATIENCE).open().unwrap();
+    // This one waits for a replica that is cut off.
+    let hasty = builder.clone().confirmed_by(1, Duration::from_millis(300)).open().unwrap();
     let first: Vec<u64> = (0..3000).collect();
     assert!(confirmed.insert_many(&first).iter().all(Result::is_ok));
     let slices = fast.storage().unwrap().slices;
@@ -131,15 +133,18 @@ fn only_unconfirmed_inserts_are_lost(cluster: &mut Cluster) {
     // They include growth.
     assert!(fast.storage().unwrap().slices > slices);
     let third: Vec<u64> = (13_000..13_100).collect();
-    for (item, result) in third.iter().zip(confirmed.insert_many(&third)) {
-        let cut = on_0.contains(&shard(*item, 64));
-        let unconfirmed = matches!(result, Err(Error::NotReplicated { replicas: 0, .. }));
-        assert_eq!(unconfirmed, cut, "{item}: {result:?}");
+    let (cut, others): (Vec<u64>, Vec<u64>) =
+        third.iter().partition(|item| on_0.contains(&shard(**item, 64)));
+    for result in hasty.insert_many(&cut) {
+        assert!(matches!(result, Err(Error::NotReplicated { replicas: 0, .. })), "{result:?}");
+    }
+    for result in confirmed.insert_many(&others) {
+        assert!(result.is_ok(), "{result:?}");
     }
 
     // The replica takes the place of the master, with what it has.
-    cluster.nodes[0].kill();
-    let other = cluster.wait_for_failover(0, 0);
+    cluster.kill(0);
+    let other = cluster.wait_for_failover(0);
     assert!(other >= 3, "a replica");
     let found = fast.contains_many(&first).unwrap();
     assert_eq!(found.iter().filter(|found| !**found).count(), 0, "confirmed inserts are lost");
@@ -149,7 +154,7 @@ fn only_unconfirmed_inserts_are_lost(cluster: &mut Cluster) {
     assert!(!lost.is_empty(), "nothing was lost, so nothing was tested");
     assert!(lost.iter().all(|item| on_0.contains(&shard(*item, 64))));
     // The lost items are new again, once, and the filter grows again.
-    let new = confirmed.insert_many(&lost);
+    let new = hasty.insert_many(&lost);
     let others: HashSet<_> = new
         .iter()
         .filter(|new| !matches!(new, Ok(true) | Err(Error::NotReplicated { new: true, .. })))
@@ -169,36 +174,45 @@ fn only_unconfirmed_inserts_are_lost(cluster: &mut Cluster) {
 fn inserts_go_on_when_a_master_is_killed(cluster: &mut Cluster) {
     let builder =
         builder(cluster, "going on").capacity(100_000).false_positive_rate(1e-12).shards(64);
-    let builder = builder.timeout(Duration::from_secs(2));
     builder.create().unwrap();
     // One of the masters has lost its replica in the other test.
-    let filter = builder.confirmed_by(1, Duration::from_millis(50)).open().unwrap();
+    let builder = builder.timeout(Duration::from_secs(2));
+    let filter = builder.confirmed_by(1, Duration::from_millis(200)).open().unwrap();
     let stop = OnceLock::new();
-    let (known, unknown) = thread::scope(|scope| {
+    let known = Mutex::new(Vec::new());
+    let unknown = thread::scope(|scope| {
+        let going = StopOnDrop(&stop);
         let writer = scope.spawn(|| {
-            let (mut known, mut unknown, mut next) = (Vec::new(), 0, 0_u64);
+            let (mut unknown, mut next) = (0, 0_u64);
             while stop.get().is_none() {
-                let batch: Vec<u64> = (next..next + 200).collect();
+                let batch: Vec<u64> = (next..next + 1000).collect();
                 for (item, result) in batch.iter().zip(filter.insert_many(&batch)) {
                     match result {
-                        Ok(_) => known.push(*item),
+                        Ok(_) => known.lock().unwrap().push(*item),
                         Err(Error::VerdictUnknown { .. } | Error::NotReplicated { .. }) => {
                             unknown += 1;
                         }
                         Err(error) => panic!("{error}"),
                     }
                 }
-                next += 200;
+                next += 1000;
             }
-            (known, unknown)
+            unknown
         });
-        thread::sleep(Duration::from_millis(500));
-        cluster.nodes[1].kill();
-        cluster.wait_for_failover(1, 5461);
-        thread::sleep(Duration::from_secs(1));
-        stop.set(()).unwrap();
+        let wait_for_more = || {
+            let count = || known.lock().unwrap().len();
+            let before = count();
+            // A writer that has failed says why.
+            wait("inserts go on", || count() > before + 1000 || writer.is_finished());
+        };
+        wait_for_more();
+        cluster.kill(1);
+        cluster.wait_for_failover(5461);
+        wait_for_more();
+        drop(going);
         writer.join().unwrap()
     });
+    let known = known.into_inner().unwrap();
     assert!(known.len() > 1000);
     let found = filter.contains_many(&known).unwrap();
     let lost = found.iter().filter(|found| !**found).count();
@@ -209,16 +223,12 @@ fn inserts_go_on_when_a_master_is_killed(cluster: &mut Cluster) {
 /// Queries may go to replicas, whose bits are those of the master after a moment.
 fn queries_go_to_replicas(cluster: &Cluster) {
     let builder = builder(cluster, "replicas").capacity(10_000).false_positive_rate(1e-12);
-    let filter = builder.create().unwrap();
+    let filter = builder.clone().confirmed_by(1, PATIENCE).create().unwrap();
     let items: Vec<u64> = (0..5000).collect();
     assert!(filter.insert_many(&items).iter().all(Result::is_ok));
-    let reader = builder.read_from_replicas().open().unwrap();
-    // WAIT on each master, as an insert with confirmation does.
-    for node in &cluster.nodes[..3] {
-        node.command(&["WAIT", "1", "5000"]);
-    }
+    // A replica has a tenth of this time.
+    let reader = builder.timeout(10 * PATIENCE).read_from_replicas().open().unwrap();
     let before: u64 = (3..6).map(|node| cluster.queries(node)).sum();
-    thread::sleep(Duration::from_millis(300));
     assert!(reader.contains_many(&items).unwrap().iter().all(|found| *found));
     let after: u64 = (3..6).map(|node| cluster.queries(node)).sum();
     assert!(after > before, "the replicas were not asked");

@@ -1,14 +1,13 @@
 //! Connections with encryption: the server must have a certificate that the client can check.
 
 use std::process::Command;
-use std::time::Duration;
 use std::{env, fs};
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use tamis_redis::RedisBloomFilter;
 use tempfile::TempDir;
 
-use crate::harness::Server;
+use crate::harness::{PATIENCE, Server};
 
 /// The environment variable with the address for a client in a process of its own. The file with
 /// the certificates of the authorities that it trusts is in the environment, and is read once.
@@ -79,8 +78,7 @@ impl Encrypted {
 fn print_verdicts(address: &str) {
     let builder =
         RedisBloomFilter::<str>::builder(address, "seen").capacity(1000).false_positive_rate(1e-12);
-    let wait = Duration::from_secs(2);
-    match builder.timeout(wait).deadline(wait).open_or_create() {
+    match builder.timeout(PATIENCE).deadline(PATIENCE).open_or_create() {
         Ok(filter) => println!("verdicts: {:?}", filter.insert_many(["a", "b", "a"])),
         Err(error) => println!("error: {error}"),
     }

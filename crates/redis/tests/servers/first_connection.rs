@@ -112,10 +112,12 @@ fn a_sentinel_is_refused() {
     let Some(server) = Server::start() else { return };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("sentinel.conf");
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // No other process can take this, unlike a port.
+    let socket = folder.path().join("socket");
+    let socket = socket.display();
     let watched = server.port();
     let lines = format!(
-        "port {port}\nbind 127.0.0.1\ndir {}\nsentinel monitor main 127.0.0.1 {watched} 1\n",
+        "port 0\nunixsocket {socket}\ndir {}\nsentinel monitor main 127.0.0.1 {watched} 1\n",
         folder.path().display()
     );
     fs::write(&file, lines).unwrap();
@@ -123,6 +125,6 @@ fn a_sentinel_is_refused() {
     let command = command.arg(&file).arg("--sentinel").stdout(Stdio::null());
     let _sentinel = Process(command.spawn().unwrap());
     // It is awaited until it listens.
-    let found = reason(&format!("redis://127.0.0.1:{port}/"));
+    let found = reason(&format!("unix://{socket}"));
     assert!(found.contains("Sentinel"), "{found}");
 }

@@ -107,8 +107,8 @@ fn a_cluster_moves_a_slot_and_survives_a_killed_master() {
     cmd("SET").arg(&key).arg("kept").exec(&mut connection).unwrap();
     let replicas: u64 = cmd("WAIT").arg(1).arg(0).query(&mut connection).unwrap();
     assert_eq!(replicas, 1);
-    cluster.nodes[2].kill();
-    let master = cluster.wait_for_failover(2, slot);
+    cluster.kill(2);
+    let master = cluster.wait_for_failover(slot);
     assert_eq!(master, 5);
     assert_eq!(get(&cluster.nodes[master], &key), "kept");
     for node in [0, 1, 3, 4, 5] {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use tamis_redis::{AsyncRedisBloomFilter, Error, RedisBloomFilter};
 
-use crate::harness::Server;
+use crate::harness::{PATIENCE, Server, patiently};
 
 /// A server that has all its data again after a restart.
 fn start() -> Option<Server> {
@@ -17,7 +17,7 @@ fn builder(server: &Server) -> tamis_redis::Builder<u64> {
     let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen")
         .capacity(10_000)
         .false_positive_rate(1e-12);
-    builder.deadline(Duration::from_secs(60))
+    builder.timeout(PATIENCE).deadline(PATIENCE)
 }
 
 fn kill_clients(server: &Server) {
@@ -72,6 +72,7 @@ fn a_runtime_that_stood_still_finds_the_end() {
     let builder = AsyncRedisBloomFilter::<u64>::builder(&server.url(), "seen")
         .capacity(10_000)
         .false_positive_rate(1e-12);
+    let builder = builder.timeout(PATIENCE).deadline(PATIENCE);
     let filter = runtime.block_on(builder.create()).unwrap();
     for item in 0..30 {
         kill_clients(&server);
@@ -85,17 +86,19 @@ fn a_runtime_that_stood_still_finds_the_end() {
 #[test]
 fn an_idle_connection_to_a_server_that_hangs_sends_nothing() {
     let Some(server) = start() else { return };
-    let builder = builder(&server).timeout(Duration::from_secs(1));
-    let filter = builder.deadline(Duration::from_secs(2)).create().unwrap();
+    let filter = builder(&server).create().unwrap();
     assert_eq!(filter.insert(&1), Ok(true));
+    let hasty = builder(&server).timeout(Duration::from_secs(1)).deadline(Duration::from_secs(2));
+    let hasty = patiently(|| hasty.open());
     let before = server.inserts();
     thread::sleep(Duration::from_millis(1100));
     server.signal(Signal::STOP);
     for item in 2..5 {
-        let result = filter.insert(&item);
+        let result = hasty.insert(&item);
         assert!(matches!(result, Err(Error::Unavailable { .. })), "{result:?}");
     }
     server.signal(Signal::CONT);
     assert_eq!(server.inserts(), before);
     assert_eq!(filter.insert(&2), Ok(true));
+    assert!(!patiently(|| hasty.insert(&2)));
 }

@@ -1,14 +1,13 @@
 //! Filters that are deleted and created again under running clients.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use futures_util::future::join_all;
 use redis::aio::MultiplexedConnection;
-use redis::{Client, Value, cmd};
+use redis::{AsyncConnectionConfig, Client, Value, cmd};
 use tamis_redis::{AsyncRedisBloomFilter, Error, RedisBloomFilter};
 
-use crate::harness::Server;
+use crate::harness::{PATIENCE, Server};
 
 const FILTERS: usize = 12;
 
@@ -20,9 +19,6 @@ const ROUNDS: usize = if option_env!("TAMIS_LONG").is_some() { 500 } else { 25 }
 
 /// The items of each round. All workers insert the same.
 const ITEMS: u64 = 10;
-
-/// How long a call may take. None waits if the filters work.
-const DEADLINE: Duration = Duration::from_secs(5);
 
 /// What a worker has seen.
 #[derive(Default)]
@@ -85,9 +81,14 @@ async fn worker(url: &str, filter: usize, number: usize) -> Seen {
     let name = name(filter);
     let builder =
         AsyncRedisBloomFilter::<u64>::builder(url, &name).capacity(1000).false_positive_rate(1e-12);
-    let builder = builder.deadline(DEADLINE);
+    // No call waits if the filters work.
+    let builder = builder.timeout(PATIENCE).deadline(PATIENCE);
     let client = Client::open(url).unwrap();
-    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+    // By default a reply has half a second.
+    let config =
+        AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
+    let connected = client.get_multiplexed_async_connection_with_config(&config).await;
+    let mut connection = connected.unwrap();
     let mut seen = Seen::default();
     for round in 0..ROUNDS {
         seen.error(builder.open_or_create().await.err());
@@ -129,7 +130,7 @@ fn unusable(url: &str, number: usize) -> Option<String> {
     let builder = RedisBloomFilter::<u64>::builder(url, &name(number))
         .capacity(1000)
         .false_positive_rate(1e-12);
-    let builder = builder.deadline(DEADLINE);
+    let builder = builder.timeout(PATIENCE).deadline(PATIENCE);
     let used = || {
         let filter = builder.open_or_create()?;
         // No worker has inserted this item.

@@ -177,7 +177,8 @@ fn insert_and_wait(role: &str) {
     let [first, items] = [first, items].map(|number| number.parse::<u64>().unwrap());
     let filter = RedisBloomFilter::<u64>::builder(address, "many").open().unwrap();
     assert!(filter.insert_many(first..first + items).iter().all(Result::is_ok));
-    println!("inserted");
+    // If tests run one by one, the line begins with the name of this one.
+    println!("\ninserted");
     loop {
         std::thread::park();
     }

@@ -1,12 +1,13 @@
 //! Users of the server: the rights that a client needs are those on the page of the crate.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tamis_hash::Rapid;
 use tamis_redis::{Error, RedisBloomFilter};
 
-use crate::harness::Server;
+use crate::harness::{PATIENCE, Server};
 
 /// The page of the crate.
 const PAGE: &str = include_str!("../../src/lib.rs");
@@ -38,11 +39,11 @@ fn address(server: &Server, password: &str) -> String {
 
 fn builder(address: &str, name: &str) -> tamis_redis::Builder<u64> {
     let builder = RedisBloomFilter::<u64>::builder(address, name).hasher(Rapid::with_seed(1));
-    builder.capacity(10_000).deadline(Duration::from_secs(10))
+    builder.capacity(10_000).timeout(PATIENCE).deadline(PATIENCE)
 }
 
 /// Does everything that a client can do with a filter.
-fn use_everything(address: &str) {
+fn use_everything(server: &Server, address: &str) {
     let builder = builder(address, "crawl");
     let filter = builder.create().unwrap();
     let items: Vec<u64> = (0..40_000).collect();
@@ -56,12 +57,19 @@ fn use_everything(address: &str) {
     builder.destroy().unwrap();
     assert_eq!(builder.open().unwrap_err(), Error::Missing);
     // One that forgets: an insert in its second epoch reads the bits of the first.
-    let builder = builder.window(Duration::from_secs(3));
+    let span = Duration::from_secs(3);
+    let builder = builder.window(span);
     let filter = builder.create().unwrap();
-    assert_eq!(filter.insert(&1), Ok(true));
-    std::thread::sleep(Duration::from_millis(1200));
-    assert_eq!(filter.insert(&2), Ok(true));
-    assert_eq!(filter.contains(&2), Ok(true));
+    let (begin, before, mut item) = (Instant::now(), server.commands("getbit"), 0);
+    while server.commands("getbit") == before {
+        assert!(begin.elapsed() < PATIENCE, "no insert has read the bits of another epoch");
+        thread::sleep(Duration::from_millis(50));
+        item += 1;
+        let inserted = Instant::now();
+        assert_eq!(filter.insert(&item), Ok(true));
+        let found = filter.contains(&item).unwrap();
+        assert!(found || inserted.elapsed() >= span, "item {item} is forgotten");
+    }
     builder.destroy().unwrap();
 }
 
@@ -72,7 +80,7 @@ fn a_user_needs_the_rights_on_the_page_and_no_other() {
     server.command(&["CONFIG", "RESETSTAT"]);
     // A life that ended long ago is removed from the list.
     server.command(&["HSET", "{crawl}:lives", "0000000000000013", "swept 1 1"]);
-    use_everything(&address);
+    use_everything(&server, &address);
     let mut executed = server.executed();
     executed.retain(|name, count| *count > 0 && !OTHERS.contains(&name.as_str()));
     let needed: BTreeSet<&str> = executed.keys().map(String::as_str).chain(OF_CLUSTERS).collect();
@@ -100,7 +108,7 @@ fn a_user_of_a_filter_has_no_other() {
 fn one_server_needs_no_rights_of_a_cluster() {
     let Some(server) = Server::start() else { return };
     let address = user(&server, &["-asking", "-cluster|nodes", "-cluster|slots", "-readonly"]);
-    use_everything(&address);
+    use_everything(&server, &address);
     assert_eq!(server.commands("cluster|slots"), 0);
 }
 

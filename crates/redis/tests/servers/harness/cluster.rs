@@ -1,17 +1,19 @@
 //! A cluster of three masters and three replicas.
 
-use std::thread::sleep;
-use std::time::{Duration, Instant};
-
 use redis::{Connection, Value, cmd};
 
 use super::server::Server;
+use super::wait;
 
 /// The masters, and the slots of each.
 const MASTERS: [[u16; 2]; 3] = [[0, 5460], [5461, 10_922], [10_923, 16_383]];
 
-/// How long the cluster may take to agree on something.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// After how many milliseconds of silence a node counts as failed. No busy machine is silent for so
+/// long.
+const NODE_TIMEOUT: &str = "60000";
+
+/// The same, while a replica takes the place of a master that was killed.
+const FAILOVER_TIMEOUT: &str = "2000";
 
 /// Six servers.
 pub(crate) struct Cluster {
@@ -21,7 +23,7 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// Starts a cluster. Returns `None` if `redis-server` is not installed and not required.
     pub(crate) fn start() -> Option<Self> {
-        let arguments = ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"];
+        let arguments = ["--cluster-enabled", "yes", "--cluster-node-timeout", NODE_TIMEOUT];
         // A replica that has not heard from its master for some time may still take its place.
         // Nodes name a replica to clients after the first byte from its master: without a write,
         // that is a ping, by default one in 10 s.
@@ -39,23 +41,28 @@ impl Cluster {
             let slots: Vec<u16> = (slots[0]..=slots[1]).collect();
             cmd("CLUSTER").arg("ADDSLOTS").arg(slots).exec(&mut node.connection()).unwrap();
         }
-        let port = cluster.nodes[0].port().to_string();
-        for node in &cluster.nodes[1..] {
-            node.command(&["CLUSTER", "MEET", "127.0.0.1", &port]);
-        }
-        cluster.wait("all nodes know each other", || {
-            cluster.nodes.iter().all(|node| node.info("cluster_known_nodes") == "6")
+        let ports: Vec<String> = cluster.nodes.iter().map(|node| node.port().to_string()).collect();
+        wait("all nodes know each other", || {
+            let mut all_met = true;
+            for node in cluster.nodes.iter().filter(|node| node.known_nodes() < 6) {
+                all_met = false;
+                // A message may be lost, so it is sent again.
+                for port in &ports {
+                    node.command(&["CLUSTER", "MEET", "127.0.0.1", port]);
+                }
+            }
+            all_met
         });
         for (replica, master) in cluster.nodes[3..].iter().zip(&cluster.nodes) {
             // A replica must know its master first.
             let id = master.id();
-            cluster.wait("a replica has its master", || {
+            wait("a replica has its master", || {
                 let mut command = cmd("CLUSTER");
                 let replicate = command.arg(&["REPLICATE", &id]);
                 replicate.query::<Value>(&mut replica.connection()).is_ok()
             });
         }
-        cluster.wait("the cluster works", || {
+        wait("the cluster works", || {
             let ok = |node: &Server| node.info("cluster_state") == "ok";
             let linked = |node: &Server| node.replication("master_link_status") == "up";
             cluster.nodes.iter().all(ok)
@@ -78,17 +85,35 @@ impl Cluster {
         node.bits_key(name, shard, slice)
     }
 
-    /// Waits until another node has a slot, and no node refuses commands. Returns the node.
-    pub(crate) fn wait_for_failover(&self, from: usize, slot: u16) -> usize {
-        let others: Vec<usize> = (0..self.nodes.len()).filter(|node| *node != from).collect();
+    /// Kills a node. If it is a master, its replica may take its place.
+    pub(crate) fn kill(&mut self, node: usize) {
+        self.set_node_timeout(FAILOVER_TIMEOUT);
+        self.nodes[node].kill();
+    }
+
+    /// Waits until another node has a slot of one that was killed, and no node refuses commands.
+    /// Returns the node.
+    pub(crate) fn wait_for_failover(&mut self, slot: u16) -> usize {
+        let left = self.running();
         let mut found = None;
-        self.wait("a replica has taken the place of its master", || {
-            found = others.iter().copied().find(|node| self.nodes[*node].owns(slot));
-            // A node that was killed before reports nothing.
+        wait("a replica has taken the place of its master", || {
+            found = left.iter().copied().find(|node| self.nodes[*node].owns(slot));
             found.is_some()
-                && others.iter().all(|node| self.nodes[*node].info("cluster_state") != "fail")
+                && left.iter().all(|node| self.nodes[*node].info("cluster_state") == "ok")
         });
+        self.set_node_timeout(NODE_TIMEOUT);
         found.unwrap()
+    }
+
+    fn set_node_timeout(&mut self, timeout: &str) {
+        for node in self.running() {
+            self.nodes[node].command(&["CONFIG", "SET", "cluster-node-timeout", timeout]);
+        }
+    }
+
+    /// Returns the numbers of the nodes that were not killed.
+    fn running(&mut self) -> Vec<usize> {
+        (0..self.nodes.len()).filter(|node| self.nodes[*node].is_running()).collect()
     }
 
     /// Moves slots from one node to another, with their keys, as an operator does.
@@ -111,7 +136,7 @@ impl Cluster {
                     break;
                 }
                 let mut migrate = cmd("MIGRATE");
-                migrate.arg(&["127.0.0.1", &port, "", "0", "10000", "KEYS"]).arg(&keys);
+                migrate.arg(&["127.0.0.1", &port, "", "0", "60000", "KEYS"]).arg(&keys);
                 migrate.exec(&mut source).unwrap();
             }
             // The new node first, so that the slot always has one.
@@ -119,18 +144,16 @@ impl Cluster {
             set(&["NODE", &ids[1]], &mut source);
         }
     }
-
-    /// Waits until something holds.
-    fn wait(&self, what: &str, mut holds: impl FnMut() -> bool) {
-        let end = Instant::now() + PATIENCE;
-        while !holds() {
-            assert!(Instant::now() < end, "this was awaited in vain: {what}");
-            sleep(Duration::from_millis(20));
-        }
-    }
 }
 
 impl Server {
+    /// Returns how many nodes the server knows, itself included.
+    fn known_nodes(&self) -> usize {
+        let Value::BulkString(nodes) = self.command(&["CLUSTER", "NODES"]) else { panic!() };
+        let nodes = String::from_utf8(nodes).unwrap();
+        nodes.lines().filter(|line| !line.contains("handshake")).count()
+    }
+
     fn id(&self) -> String {
         match self.command(&["CLUSTER", "MYID"]) {
             Value::BulkString(id) => String::from_utf8(id).unwrap(),

@@ -9,14 +9,13 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use std::{env, fs, io};
 
-use redis::{Client, Connection, Value};
+use redis::{Client, Connection, RedisResult, Value};
 use tempfile::TempDir;
+
+use super::PATIENCE;
 
 /// The environment variable that names another program than `redis-server`.
 const PROGRAM: &str = "TAMIS_REDIS_SERVER";
-
-/// How long a server may take to start.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The log of a server, in its directory.
 const LOG: &str = "log";
@@ -154,32 +153,36 @@ impl Server {
         seconds("used_cpu_user") + seconds("used_cpu_sys")
     }
 
-    /// Returns a field of a report, empty if the server does not answer.
+    /// Returns a field of a report, empty if the report does not have it.
     pub(crate) fn field(&self, words: &[&str], field: &str) -> String {
-        let client = Client::open(self.url()).unwrap();
-        let Ok(mut connection) = client.get_connection_with_timeout(Duration::from_secs(1)) else {
-            return String::new();
-        };
-        connection.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
-        let report: redis::RedisResult<String> =
-            redis::cmd(words[0]).arg(&words[1..]).query(&mut connection);
-        let report = report.unwrap_or_default();
+        let found = self.try_field(words, field);
+        found.unwrap_or_else(|error| panic!("{}: no reply to {words:?}: {error}", self.url()))
+    }
+
+    fn try_field(&self, words: &[&str], field: &str) -> RedisResult<String> {
+        let mut connection = Client::open(self.url())?.get_connection_with_timeout(PATIENCE)?;
+        connection.set_read_timeout(Some(PATIENCE))?;
+        let report: String = redis::cmd(words[0]).arg(&words[1..]).query(&mut connection)?;
         let mut lines = report.lines().filter_map(|line| line.split_once(':'));
-        lines
-            .find(|(name, _)| *name == field)
-            .map(|(_, value)| value.to_owned())
-            .unwrap_or_default()
+        let value = lines.find(|(name, _)| *name == field).map(|(_, value)| value.to_owned());
+        Ok(value.unwrap_or_default())
+    }
+
+    /// Returns whether the server was not killed, and has not ended by itself.
+    pub(crate) fn is_running(&mut self) -> bool {
+        self.process.try_wait().unwrap().is_none()
     }
 
     /// Waits until the server answers. Returns `false` if it has ended.
     fn is_ready(&mut self) -> bool {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {
-            if self.process.try_wait().unwrap().is_some() {
+            if !self.is_running() {
                 return false;
             }
             // If another server has taken the port, that one answers until this one ends.
-            if self.field(&["INFO", "server"], "process_id") == self.process.id().to_string() {
+            let found = self.try_field(&["INFO", "server"], "process_id");
+            if found == Ok(self.process.id().to_string()) {
                 return true;
             }
             sleep(Duration::from_millis(10));
