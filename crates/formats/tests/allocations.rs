@@ -10,12 +10,12 @@ use std::io::{self, Read};
 
 use bytes::Bytes;
 use common::{Bloom, Cuckoo, small_bloom, small_cuckoo, small_growing_cuckoo};
-use tamis_formats::foreign::Format;
+use tamis_formats::foreign::{self, Format};
 use tamis_formats::{LoadError, Options, load, read};
 use twox_hash::XxHash3_64;
 
 /// Returns the file of a filter of another system.
-fn foreign() -> Vec<u8> {
+fn guest() -> Vec<u8> {
     let mut bytes = Vec::new();
     let filter = Format::LevelDbFilter.build(100, None, None).unwrap();
     Options::new().write_foreign(&*filter, &mut bytes).unwrap();
@@ -93,20 +93,35 @@ fn a_huge_size_in_a_stream_allocates_nothing() {
     assert!(matches!(read::<Cuckoo>(&most[..]), Err(LoadError::Truncated { found: 266, .. })));
     // A filter of another system of 2^60 bytes, and one of 4 GiB whose stream ends in the first
     // chunk.
-    let mut huge = Bytes(foreign()).sizes(1 << 60, 0, 0, 1 << 54).0;
+    let mut huge = Bytes(guest()).sizes(1 << 60, 0, 0, 1 << 54).0;
     huge.truncate(266);
     assert!(matches!(
         Options::new().read_foreign(&huge[..]),
         Err(LoadError::Truncated { found: 266, .. })
     ));
     let table = vec![0; 1 << 15];
-    let header = Bytes(foreign()).sizes(1 << 32, 0, 0, 1 << 26);
+    let header = Bytes(guest()).sizes(1 << 32, 0, 0, 1 << 26);
     let header = header.u64(144, XxHash3_64::oneshot(&table)).sum_header();
     let offset = (256 + (1_u64 << 15)).next_multiple_of(4096);
     let rest = io::repeat(0).take(offset - 256 + 10);
     let error = Options::new().read_foreign(header.0[..256].chain(rest)).unwrap_err();
     let found = offset + 10;
     assert!(matches!(error, LoadError::Truncated { found: at, .. } if at == found), "{error:?}");
+    // A Parquet file of 8 MiB with 75,000 columns, whose paths have 100 parts without a name.
+    let mut columns = 0;
+    let mut metadata = vec![0x49, 0x1c, 0x19, 0xfc, 0xf8, 0xc9, 0x04];
+    while metadata.len() < 8 << 20 {
+        metadata.extend([0x3c, 0x15, 12, 0x29, 0xf8, 100]);
+        metadata.extend([0; 100]);
+        metadata.extend([0xb6, 8, 0, 0]);
+        columns += 1;
+    }
+    let length = (metadata.len() as u32).to_le_bytes();
+    let parquet = [b"PAR1", &metadata[..], &length, b"PAR1"].concat();
+    drop(metadata);
+    let found = foreign::read(&[Format::ParquetFile], &parquet, Some("none"));
+    assert!(matches!(found, Err(foreign::Error::Column { .. })), "{found:?}");
+    assert!(columns > 75_000);
     // An endless stream of zeros is no filter.
     assert!(matches!(read::<Bloom>(io::repeat(0)), Err(LoadError::Magic { .. })));
     if let (Some(before), Some(after)) = (before, most_memory()) {
@@ -133,7 +148,7 @@ fn a_huge_sparse_file_allocates_nothing() {
     let before = most_memory();
     let error = load::<Bloom>(&path).unwrap_err();
     assert!(matches!(error, LoadError::Alloc { bytes } if bytes == 15 << 40), "{error:?}");
-    let header = Bytes(foreign()).sizes(15 << 40, 0, 0, lines).0;
+    let header = Bytes(guest()).sizes(15 << 40, 0, 0, lines).0;
     io::Write::write_all(&mut &file, &header[..256]).unwrap();
     let error = Options::new().load_foreign(&path).unwrap_err();
     assert!(matches!(error, LoadError::Alloc { bytes } if bytes == 15 << 40), "{error:?}");

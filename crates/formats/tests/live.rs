@@ -172,6 +172,12 @@ fn an_existing_file_is_not_replaced() {
     assert!(matches!(error, SaveError::Existing(LoadError::Magic { .. })), "{error:?}");
     assert_eq!(fs::read(&path).unwrap(), b"precious");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    // A link that leads nowhere, as a directory: it is neither there nor free.
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(folder.path().join("nothing"), &link).unwrap();
+    let error = Live::<Once>::open_or_create_file(link.join(""), &once(1), &Options::new());
+    assert!(matches!(error, Err(SaveError::Io(_))), "{error:?}");
+    fs::remove_file(&link).unwrap();
     // To open a pipe for writing must not wait for a reader.
     let pipe = folder.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());

@@ -246,8 +246,11 @@ impl Filter for DataSketchesFilter {
             none => none.insert(Filled { set: 0, bits: BitArray::zeroed(self.rule.bits() / 8)? }),
         };
         filled.bits.unite(others);
-        // The system counts the set bits again.
+        // The system counts the set bits again. It writes a filter without one as an empty filter.
         filled.set = filled.bits.ones(0..self.rule.bits()) as i64;
+        if filled.set == 0 {
+            self.filled = None;
+        }
         Ok(())
     }
 

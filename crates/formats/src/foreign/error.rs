@@ -18,6 +18,11 @@ use super::key::KeyType;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
+    /// The bytes are something else.
+    NoFilter {
+        /// What they are.
+        found: &'static str,
+    },
     /// The bytes end too early.
     Truncated {
         /// The number of bytes found.
@@ -99,6 +104,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::NoFilter { found } => write!(f, "it is {found}"),
             Self::Truncated { found, expected } => {
                 write!(f, "it ends after {found} bytes, and {expected} are needed")
             }

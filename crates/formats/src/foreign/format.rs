@@ -120,9 +120,10 @@ impl Format {
     /// Returns the formats that a name stands for. The name of a system stands for all its formats
     /// that bytes can be recognized as; the first of them is the one to build.
     ///
-    /// A bare `leveldb` is a filter: nothing in the bytes distinguishes the filter block of a table
-    /// from a filter. No bytes are filters of two formats of one name, so [`read`](super::read)
-    /// finds the format whatever the order.
+    /// No bytes are filters of two formats of one name, so [`read`](super::read) finds the format
+    /// whatever the order. The exception is a bare `leveldb`: any bytes are a filter, also those of
+    /// the filter block of a table. It stands for a filter, and for an error if the bytes look like
+    /// a block.
     ///
     /// # Examples
     ///
@@ -132,13 +133,13 @@ impl Format {
     ///
     /// let parquet = Format::named("parquet").ok_or("a name")?;
     /// assert_eq!(parquet, [Format::ParquetBitset, Format::ParquetHeader, Format::ParquetFile]);
-    /// assert_eq!(Format::named("leveldb"), Some(&[Format::LevelDbFilter][..]));
+    /// assert_eq!(Format::named("rocksdb:legacy"), Some(&[Format::RocksDbLegacy][..]));
     /// assert_eq!(Format::named("bitcoin"), None);
     /// # Ok::<(), &str>(())
     /// ```
     #[must_use]
     pub fn named(name: &str) -> Option<&'static [Self]> {
-        let of_system = |format: &Self| format.system() == name && *format != Self::LevelDbBlock;
+        let of_system = |format: &Self| format.system() == name;
         let whole = |format: &Self| format.name() == name;
         let all = Self::ALL;
         let start = all.iter().position(of_system).or_else(|| all.iter().position(whole))?;

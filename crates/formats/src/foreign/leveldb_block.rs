@@ -108,6 +108,20 @@ impl LevelDbFilterBlock {
         Ok(Self { bytes: BitArray::of_bytes(bytes)?, offsets, filters, base })
     }
 
+    /// Returns whether these bytes are a block as LevelDB writes it. Hardly a filter looks like one.
+    pub(super) fn is_block(bytes: &[u8]) -> bool {
+        let Ok(block) = Self::from_bytes(bytes) else { return false };
+        // 64 bits at least, and the number of hash functions.
+        let is_whole = |filter: &[u8]| {
+            filter.is_empty() || filter.len() > 8 && filter.last().is_some_and(|k| *k > 0)
+        };
+        // The bytes of the filters begin at 0, and there are some if there are offsets.
+        block.base == BASE
+            && block.offset(0) == 0
+            && (block.offsets > 0 || block.filters == 0)
+            && (0..block.filters).all(|index| block.filter(index).is_ok_and(is_whole))
+    }
+
     /// Returns whether a data block may contain a key. `offset` is where the data block starts in
     /// the file. As in LevelDB, an offset after the last filter, and a filter that is not in the
     /// bytes, may contain every key.

@@ -20,6 +20,12 @@ use super::thrift::{BINARY, I32, I64, LIST, STRUCT, Thrift};
 
 const MAGIC: i64 = i32::from_le_bytes(*b"PAR1") as i64;
 
+/// The deepest column of a schema.
+const MAX_DEPTH: i64 = 100;
+
+/// What takes a column.
+type OnColumn<'a> = dyn FnMut(ParquetColumn) -> Result<(), Error> + 'a;
+
 /// A column of a row group that has a Bloom filter.
 ///
 /// # Examples
@@ -59,11 +65,16 @@ impl ParquetColumn {
     ///
     /// [`Error`] if the bytes are not a Parquet file, or if its metadata is encrypted.
     pub fn all(file: &[u8]) -> Result<Vec<Self>, Error> {
-        Self::all_and_row_groups(file).map(|(columns, _)| columns)
+        let mut columns = Vec::new();
+        Self::each(file, &mut |column| {
+            columns.push(column);
+            Ok(())
+        })?;
+        Ok(columns)
     }
 
-    /// As [`all`](Self::all), with the number of row groups.
-    pub(super) fn all_and_row_groups(file: &[u8]) -> Result<(Vec<Self>, usize), Error> {
+    /// Calls `on_column` for each of [`all`](Self::all). Returns the number of row groups.
+    pub(super) fn each(file: &[u8], on_column: &mut OnColumn<'_>) -> Result<usize, Error> {
         let mut cursor = Cursor::new(file);
         in_range("the magic", cursor.i32_le()?.into(), MAGIC, MAGIC)?;
         // The footer: 8 bytes, which do not overlap the first magic.
@@ -73,12 +84,12 @@ impl ParquetColumn {
         in_range("the magic at the end", magic.into(), MAGIC, MAGIC)?;
         in_range("the length of the metadata", length.into(), 1, footer as i64)?;
 
-        let (mut columns, mut row_group) = (Vec::new(), 0);
+        let mut row_group = 0;
         let mut metadata = Thrift::new(&data[data.len() - length as usize..]);
         metadata.fields(|metadata, id, kind| match (id, kind) {
             (4, LIST) => {
                 metadata.list(STRUCT, |group| {
-                    read_group(group, row_group, &mut columns)?;
+                    read_group(group, row_group, on_column)?;
                     row_group += 1;
                     Ok(())
                 })?;
@@ -86,7 +97,7 @@ impl ParquetColumn {
             }
             _ => Ok(false),
         })?;
-        Ok((columns, row_group))
+        Ok(row_group)
     }
 
     /// Reads the filter of the column.
@@ -117,14 +128,16 @@ impl ParquetColumn {
 fn read_group(
     group: &mut Thrift<'_>,
     row_group: usize,
-    columns: &mut Vec<ParquetColumn>,
+    on_column: &mut OnColumn<'_>,
 ) -> Result<(), Error> {
     group.fields(|group, id, kind| match (id, kind) {
         (1, LIST) => {
             group.list(STRUCT, |chunk| {
                 chunk.fields(|chunk, id, kind| match (id, kind) {
                     (3, STRUCT) => {
-                        columns.extend(read_column(chunk, row_group)?);
+                        if let Some(column) = read_column(chunk, row_group)? {
+                            on_column(column)?;
+                        }
                         Ok(true)
                     }
                     _ => Ok(false),
@@ -153,6 +166,8 @@ fn read_column(
                 }
             }
             (3, LIST) => metadata.list(BINARY, |part| {
+                // A part without a name takes a byte of the file, and more of memory.
+                in_range("the depth of a column", path.len() as i64 + 1, 1, MAX_DEPTH)?;
                 path.push(String::from_utf8_lossy(part.binary()?).into_owned());
                 Ok(())
             })?,

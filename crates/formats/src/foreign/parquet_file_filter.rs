@@ -61,20 +61,19 @@ impl ParquetFileFilter {
     /// no name and several columns have filters; [`Error::RowGroup`] if a row group has no filter
     /// for the column; and as [`ParquetColumn::all`] and [`ParquetColumn::filter`].
     pub fn from_bytes(file: &[u8], column: Option<&str>) -> Result<Self, Error> {
-        let (columns, row_groups) = ParquetColumn::all_and_row_groups(file)?;
-        let first = match column {
-            Some(name) => columns.iter().find(|of| of.path.join(".") == name),
-            None => columns.first(),
-        };
-        let first = first.ok_or_else(|| unknown(&columns))?;
-        let (name, mut filters, mut bytes) = (first.path.join("."), Vec::new(), 0);
-        for of in &columns {
-            if of.path != first.path {
-                // Another column, which may have the same name: `a.b` and `b` in `a`.
-                if column.is_none() || of.path.join(".") == name {
-                    return Err(unknown(&columns));
-                }
-                continue;
+        let (mut names, mut filters, mut bytes) = (Names::default(), Vec::new(), 0);
+        let (mut path, mut is_one) = (None, true);
+        // The columns are not kept: in a hostile file they take many times its bytes.
+        let row_groups = ParquetColumn::each(file, &mut |of| {
+            names.add(&of);
+            if column.is_some_and(|column| of.path.join(".") != column) {
+                return Ok(());
+            }
+            let path = path.get_or_insert_with(|| of.path.clone());
+            // Another column, which may have the same name: `a.b` and `b` in `a`.
+            is_one &= of.path == *path;
+            if !is_one {
+                return Ok(());
             }
             if of.row_group != filters.len() {
                 return Err(Error::RowGroup { number: filters.len() as u64 });
@@ -85,11 +84,15 @@ impl ParquetFileFilter {
             bytes += bitset.len();
             in_range("the bytes of all filters", bytes as i64, 0, file.len() as i64)?;
             filters.push(RowGroup { key_type: of.key_type, bitset });
-        }
+            Ok(())
+        })?;
+        let Some(path) = path.filter(|_| is_one) else {
+            return Err(Error::Column { columns: names.list });
+        };
         if filters.len() < row_groups {
             return Err(Error::RowGroup { number: filters.len() as u64 });
         }
-        Ok(Self { file: BitArray::of_bytes(file)?, column: name, filters })
+        Ok(Self { file: BitArray::of_bytes(file)?, column: path.join("."), filters })
     }
 
     /// Returns the name of the column.
@@ -130,21 +133,31 @@ impl ParquetFileFilter {
     }
 }
 
-/// Returns the error that lists the columns.
-fn unknown(columns: &[ParquetColumn]) -> Error {
-    let mut list = String::new();
-    let names = columns.iter().filter(|column| column.row_group == columns[0].row_group);
-    for (number, column) in names.enumerate() {
+/// The names of the columns of the first row group that has filters, for an error.
+#[derive(Default)]
+struct Names {
+    row_group: Option<usize>,
+    list: String,
+    count: usize,
+}
+
+impl Names {
+    fn add(&mut self, column: &ParquetColumn) {
+        let is_of_first = *self.row_group.get_or_insert(column.row_group) == column.row_group;
+        if !is_of_first || self.count > MAX_COLUMNS {
+            return;
+        }
         // A name may have any characters: those that would control a terminal are escaped.
         let name = column.path.join(".").escape_debug().to_string();
-        list.push_str(if number > 0 { ", " } else { "" });
-        if number == MAX_COLUMNS || list.len() + name.len() > MAX_LIST {
-            list.push('…');
-            break;
+        self.list.push_str(if self.count > 0 { ", " } else { "" });
+        if self.count == MAX_COLUMNS || self.list.len() + name.len() > MAX_LIST {
+            self.list.push('…');
+            self.count = MAX_COLUMNS;
+        } else {
+            self.list.push_str(&name);
         }
-        list.push_str(&name);
+        self.count += 1;
     }
-    Error::Column { columns: list }
 }
 
 impl Filter for ParquetFileFilter {

@@ -21,6 +21,7 @@ use super::redis_bloom::RedisModuleBloomFilter;
 use super::redis_cuckoo::RedisModuleCuckooFilter;
 use super::rocksdb::RocksDbFilter;
 use super::spark::SparkFilter;
+use crate::layout::header::Header;
 
 /// How a Parquet file begins.
 const PARQUET_MAGIC: &[u8] = b"PAR1";
@@ -51,8 +52,9 @@ pub type AnyFilter = Box<dyn Filter + Send + Sync>;
 /// # Errors
 ///
 /// If the bytes are a filter of none of the formats: the error of the format whose header they
-/// have, or of the first format if no header matches. [`Error::Column`] and
-/// [`Error::RowGroup`] as [`ParquetFileFilter::from_bytes`].
+/// have, or of the first format if no header matches. [`Error::NoFilter`] for a file of Tamis and
+/// for text, which a format without a header would take. [`Error::Column`] and [`Error::RowGroup`]
+/// as [`ParquetFileFilter::from_bytes`].
 ///
 /// # Examples
 ///
@@ -69,6 +71,7 @@ pub type AnyFilter = Box<dyn Filter + Send + Sync>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn read(formats: &[Format], bytes: &[u8], column: Option<&str>) -> Result<AnyFilter, Error> {
+    require_no_other(formats, bytes)?;
     // By its length alone, a damaged Parquet file could be a bitset.
     let is_file = bytes.starts_with(PARQUET_MAGIC) && formats.contains(&Format::ParquetFile);
     let only_file = is_file || column.is_some();
@@ -85,6 +88,33 @@ pub fn read(formats: &[Format], bytes: &[u8], column: Option<&str>) -> Result<An
     }
     // Only a Parquet file has columns.
     Err(refused.unwrap_or(Error::Column { columns: String::new() }))
+}
+
+/// Returns an error for bytes that are something else. Some formats have no header: they take all
+/// bytes, and would then change them.
+fn require_no_other(formats: &[Format], bytes: &[u8]) -> Result<(), Error> {
+    let both = [Format::LevelDbFilter, Format::LevelDbBlock];
+    let found = if Header::is_of_tamis(bytes) {
+        "a file of tamis"
+    } else if is_text(bytes) {
+        "text, not a filter"
+    } else if both.iter().all(|format| formats.contains(format))
+        && LevelDbFilterBlock::is_block(bytes)
+    {
+        "like the filter block of a table: name the format leveldb:block, or leveldb:filter"
+    } else {
+        return Ok(());
+    };
+    Err(Error::NoFilter { found })
+}
+
+/// The fewest bytes that are taken for text. Of a filter whose bits are set at random, this number
+/// of bytes are all characters with a probability of 10^-27.
+const TEXT_BYTES: usize = 64;
+
+fn is_text(bytes: &[u8]) -> bool {
+    let is_mark = |byte: &u8| byte.is_ascii_control() && !b"\t\n\r".contains(byte);
+    bytes.len() >= TEXT_BYTES && !bytes.iter().any(is_mark) && str::from_utf8(bytes).is_ok()
 }
 
 /// Returns whether an error is one of bytes whose header is that of the format.

@@ -1,7 +1,7 @@
 //! Reads Thrift's compact protocol, as far as the metadata of Parquet needs it.
 //!
-//! Each element of a list takes at least one byte, and structures are nested to a limit. So neither
-//! a length nor a depth in the bytes costs more than the bytes that are there. Source:
+//! Each element of a list takes at least one byte, and structures are nested to a limit. So a
+//! length or a depth in the bytes costs no more time than the bytes that are there. Source:
 //! `doc/specs/thrift-compact-protocol.md` of Apache Thrift.
 
 use super::cursor::{Cursor, in_range};

@@ -23,6 +23,9 @@ use crate::options::Options;
 use crate::save_error::SaveError;
 use crate::sizes::geometry::Geometry;
 
+/// The most attempts to open or create a file that others create and remove.
+const MOST_ATTEMPTS: u32 = 64;
+
 /// A Bloom filter in a file or a `memfd` that several processes use and change at the same time. It
 /// dereferences to the filter.
 ///
@@ -158,7 +161,9 @@ impl<F: SavedBloom> Live<F> {
         options: &Options,
     ) -> Result<File, SaveError> {
         let path = path.as_ref();
-        loop {
+        // A file that another process creates or removes meanwhile is found in the next attempt. A
+        // path such as `link/` of a link that leads nowhere is neither there nor free, ever.
+        for _ in 0..MOST_ATTEMPTS {
             match open_file(path) {
                 Ok(file) => {
                     return expect_live::<F>(&file, parts, options)
@@ -174,6 +179,7 @@ impl<F: SavedBloom> Live<F> {
                 result => return result,
             }
         }
+        Err(io::Error::from(ErrorKind::AlreadyExists).into())
     }
 
     /// Turns an empty file into an empty filter: a `memfd`, for example, which is then sealed and

@@ -138,6 +138,11 @@ impl Header {
         Ok(bytes)
     }
 
+    /// Returns whether a file that begins with these bytes is one of this format.
+    pub(crate) fn is_of_tamis(bytes: &[u8]) -> bool {
+        bytes.starts_with(&MAGIC)
+    }
+
     /// Returns the header with these bytes, after every check that needs no other byte of the file.
     ///
     /// `bytes` has less than 256 bytes if the file is shorter.

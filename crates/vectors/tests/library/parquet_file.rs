@@ -246,6 +246,15 @@ fn filters_that_overlap_are_refused() {
     assert!(matches!(error, Error::Field { field: "the bytes of all filters", .. }), "{error}");
 }
 
+/// A part of a path takes a byte of the file and 24 of memory, so no column has many.
+#[test]
+fn a_column_has_at_most_100_parts() {
+    let deep = |parts| file(&[vec![(&vec![""; parts][..], Some(with_key(64, "x")))]]);
+    assert!(open(&deep(100), None).is_ok());
+    let error = open(&deep(101), None).unwrap_err();
+    assert!(matches!(error, Error::Field { field: "the depth of a column", .. }), "{error}");
+}
+
 #[test]
 fn a_wrapped_file_is_loaded_by_its_column() {
     let folder = tempfile::tempdir().unwrap();

@@ -3,7 +3,10 @@
 
 use proptest::prelude::*;
 use statrs::distribution::{Binomial, DiscreteCDF};
-use tamis_formats::foreign::{AnyFilter, Error, Format, Key, KeyType, convert, read};
+use tamis_formats::foreign::{
+    AnyFilter, Error, Filter, Format, Key, KeyType, LevelDbFilter, LevelDbFilterBlock, convert,
+    read,
+};
 use tamis_vectors::{Vector, vectors};
 
 use crate::key;
@@ -244,7 +247,7 @@ fn every_name_stands_for_its_format() {
         assert_eq!(format.system(), system);
         assert_eq!(Format::named(format.name()), Some(&[format][..]));
         let of_system = Format::named(system).unwrap();
-        assert_eq!(of_system.contains(&format), format != Format::LevelDbBlock);
+        assert!(of_system.contains(&format));
         assert!(of_system.iter().all(|of| of.system() == system));
     }
     let first = |name| Format::named(name).unwrap()[0];
@@ -279,6 +282,77 @@ proptest! {
         for name in [&name, part, &format!("{of_format}:"), &format!("{of_format}{name}")] {
             prop_assert_eq!(Format::named(name).is_some(), known(name), "{}", name);
         }
+    }
+}
+
+/// Formats without a header take any bytes, and `tamis new` would write into them.
+#[test]
+fn what_is_something_else_is_no_filter() {
+    let wrapped = {
+        let mut bytes = Vec::new();
+        let filter = Format::LevelDbFilter.build(1000, None, None).unwrap();
+        tamis_formats::Options::new().write_foreign(&*filter, &mut bytes).unwrap();
+        bytes
+    };
+    let text = "https://example.org/é\r\n".repeat(32).into_bytes();
+    let names = SYSTEMS.into_iter().chain(Format::ALL.iter().map(|format| format.name()));
+    for name in names {
+        let read = |bytes: &[u8]| read(Format::named(name).unwrap(), bytes, None);
+        for (bytes, found) in [(&wrapped, "a file of tamis"), (&text, "text, not a filter")] {
+            assert_eq!(read(bytes).unwrap_err(), Error::NoFilter { found }, "{name}");
+        }
+        // A file of Tamis of any version and length.
+        let is_refused = |bytes| matches!(read(bytes), Err(Error::NoFilter { .. }));
+        assert!(is_refused(&wrapped[..9]) && is_refused(b"\x89TAMIS\r\n\x63"), "{name}");
+    }
+    // Short text, and text with a zero, may be bits.
+    let leveldb = |bytes: &[u8]| read(Format::named("leveldb").unwrap(), bytes, None).is_ok();
+    assert!(leveldb(&text[..63]) && leveldb(&[&text[..], &[0]].concat()));
+}
+
+/// A bare `leveldb` is a filter, but not if the bytes are a block: no key would be found.
+#[test]
+fn a_block_of_leveldb_must_be_named() {
+    let leveldb = |bytes: &[u8]| read(Format::named("leveldb").unwrap(), bytes, None);
+    let key = |number: &u64| number.to_string();
+    for stretches in [0, 1, 2, 9] {
+        let keys: Vec<_> = (0..stretches * 100).collect();
+        let texts: Vec<_> = keys.iter().map(key).collect();
+        let keys = keys.iter().zip(&texts);
+        // Every third stretch of the table has no data block.
+        let keys = keys.map(|(number, text)| (number / 100 * 3 / 2 * 2048, Key::Text(text)));
+        let block = LevelDbFilterBlock::new(16, keys).unwrap();
+        let error = leveldb(block.as_bytes()).unwrap_err();
+        assert!(error.to_string().contains("name the format leveldb:block"), "{error}");
+        for name in ["leveldb:block", "leveldb:filter"] {
+            assert!(read(Format::named(name).unwrap(), block.as_bytes(), None).is_ok());
+        }
+    }
+    // Filters whose number of hash functions is the base of a block.
+    for count in 0..2000 {
+        let mut filter = LevelDbFilter::new(100 + count % 7, 16).unwrap();
+        (0..count / 20).for_each(|item| _ = filter.insert(Key::Text(&key(&(count + item)))));
+        assert!(leveldb(&filter.to_bytes()).is_ok(), "{count}");
+    }
+}
+
+/// A filter of DataSketches without a set bit is an empty one, in a union too.
+#[test]
+fn a_union_of_empty_datasketches_is_read() {
+    let empty = Format::DataSketches.build(100, None, Some(1)).unwrap();
+    let mut filter = Format::DataSketches.build(100, None, Some(1)).unwrap();
+    filter.insert(Key::Text("a")).unwrap();
+    // The number of set bits is not known, and none is set.
+    let mut bytes = filter.to_bytes();
+    let words = bytes.len() - 32;
+    bytes[24..32].fill(0xff);
+    bytes[32..].fill(0);
+    assert!(words > 0);
+    let unknown = read(&[Format::DataSketches], &bytes, None).unwrap();
+    for mut union in [empty, read(&[Format::DataSketches], &bytes, None).unwrap()] {
+        union.union_with(&*unknown).unwrap();
+        let again = read(&[Format::DataSketches], &union.to_bytes(), None).unwrap();
+        assert_eq!(again.contains(Key::Text("a")), Ok(false));
     }
 }
 
