@@ -154,6 +154,17 @@ pub enum Error {
         /// The rate that was asked for.
         rate: f64,
     },
+    /// More keys were inserted into a new filter of another system than it was built for.
+    Crowded {
+        /// The file of the filter.
+        filter: String,
+        /// The keys inserted.
+        keys: u64,
+        /// The capacity that was asked for.
+        capacity: u64,
+        /// The false-positive rate.
+        rate: f64,
+    },
     /// A filter of fixed size refused an item, somewhere in the input.
     Room(InsertError),
     /// A saved filter cannot be read. This is found before any output.
@@ -280,7 +291,8 @@ impl Error {
             },
             Self::Full { .. } | Self::Growth { .. } | Self::Write(_) | Self::Random => 1,
             Self::Short { .. } => 1,
-            Self::Insert { .. } | Self::Overfull { .. } | Self::Room(_) | Self::Save { .. } => 1,
+            Self::Insert { .. } | Self::Overfull { .. } | Self::Crowded { .. } => 1,
+            Self::Room(_) | Self::Save { .. } => 1,
             Self::ForeignItem {
                 source: foreign::Error::Full | foreign::Error::Alloc { .. },
                 ..
@@ -474,6 +486,13 @@ impl fmt::Display for Error {
                     ),
                 }
             }
+            Self::Crowded { filter, keys, capacity, rate } => write!(
+                f,
+                "{filter}: {} are more than its capacity of {}, and its false-positive rate is {rate:.1e}; give a larger \
+                 --capacity, or --overfull",
+                counted(*keys, "key"),
+                grouped(*capacity)
+            ),
             Self::Room(source) => write!(f, "{source}"),
             Self::Load { name, source } => {
                 write!(f, "{name}: {source}")?;
@@ -491,6 +510,10 @@ impl fmt::Display for Error {
                     foreign::Error::Alloc { bytes: needed } => {
                         write!(f, "out of memory: the filter needs {} more", bytes(*needed))
                     }
+                    foreign::Error::Full => write!(
+                        f,
+                        "{source}; remove repeated records with 'tamis dedup' first, or give a larger --capacity"
+                    ),
                     _ => source.fmt(f),
                 }
             }

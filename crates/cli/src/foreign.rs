@@ -2,12 +2,12 @@
 //! program.
 
 use std::fs::{self, File, Metadata};
-use std::io::{ErrorKind, Read};
+use std::io::{ErrorKind, Read, Seek};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tamis::formats::replace::Target;
-use tamis::formats::{Kind, Options, foreign};
+use tamis::formats::{Kind, LoadError, Options, foreign};
 
 use crate::args::{Format, FromArgs, KeyArgs, Named};
 use crate::error::Error;
@@ -15,6 +15,7 @@ use crate::filters::Header;
 use crate::input::{shown, unbuffered_stdin};
 use crate::memory;
 use crate::output::Unnamed;
+use crate::screen;
 
 mod decide;
 
@@ -40,7 +41,7 @@ impl<'p> Opened<'p> {
     pub(crate) fn open(path: &'p Path, args: &FromArgs) -> Result<Self, Error> {
         match args.from {
             Format::Foreign(named) => {
-                let bytes = read(path, named.formats)?;
+                let bytes = read(path)?;
                 let read = Foreign::parse(&bytes, named, args.column.as_deref(), shown(path));
                 read.map(Self::Theirs).map_err(|error| match Header::open(path) {
                     Ok(header) => header.refused("is a filter of tamis: omit --from"),
@@ -79,7 +80,10 @@ impl<'p> Opened<'p> {
                 ));
             }
             Self::Ours(_) => {}
-            Self::Theirs(theirs) => theirs.require_keys(keys, path)?,
+            Self::Theirs(theirs) => {
+                theirs.require_keys(keys, path)?;
+                theirs.warn_of_hash(path);
+            }
         }
         Ok(opened)
     }
@@ -128,6 +132,9 @@ impl Foreign {
     /// The same filter in another format, if that has the same hash and layout. `path`: the file it
     /// was read from.
     pub(crate) fn convert(self, to: foreign::Format, path: &Path) -> Result<Self, Error> {
+        if self.filter.format() == to {
+            return Ok(Self { wrapped: false, ..self });
+        }
         match foreign::convert(&*self.filter, to) {
             Ok(filter) => Ok(Self { filter, wrapped: false }),
             Err(source) => Err(self.refused(path, source)),
@@ -155,6 +162,17 @@ impl Foreign {
             return Ok(());
         }
         Err(self.refused(path, foreign::Error::Key { found }))
+    }
+
+    /// Warns if the file does not say how its keys were hashed: with another hash, none is found.
+    fn warn_of_hash(&self, path: &Path) {
+        if self.filter.format() == foreign::Format::Rbloom {
+            screen::warn(&format!(
+                "{}: the file does not say how its keys were hashed; found are those of \
+                 int.from_bytes(sha256(key).digest()[:16], 'big', signed=True)",
+                shown(path)
+            ));
+        }
     }
 
     /// Returns an error if nothing can be removed from the filter.
@@ -204,10 +222,10 @@ pub(crate) fn held(filter: &Mutex<Foreign>) -> MutexGuard<'_, Foreign> {
 
 /// Reads all of a regular file. A pipe may block, a device may never end, and a file may grow while
 /// it is read.
-pub(crate) fn read(path: &Path, formats: &[foreign::Format]) -> Result<Vec<u8>, Error> {
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Error> {
     let name = || shown(path);
     let refused = |found: String| Error::Input { name: name(), found };
-    let failed = |error: std::io::Error| refused(error.to_string());
+    let failed = |error| Error::Load { name: name(), source: LoadError::Io(error) };
     // Look before it is opened: to open a pipe waits for its writer.
     let regular = |found: Metadata| {
         let other = "is a directory, a pipe or a device; expected a file";
@@ -216,7 +234,12 @@ pub(crate) fn read(path: &Path, formats: &[foreign::Format]) -> Result<Vec<u8>, 
     regular(fs::metadata(path).map_err(failed)?)?;
     let file = File::open(path).map_err(failed)?;
     let len = regular(file.metadata().map_err(failed)?)?;
-    memory::check_for(&name(), len.saturating_mul(factor(formats)))?;
+    let mut start = [0; 4];
+    let is_parquet = (&file).read(&mut start).map_err(failed)? == 4 && &start == b"PAR1";
+    (&file).rewind().map_err(failed)?;
+    // Of a Parquet file, the filters may be a small part.
+    let factor = if is_parquet { 1 } else { FACTOR };
+    memory::check_for(&name(), len.saturating_mul(factor))?;
     let bytes = read_up_to(&file, len, &name())?;
     if bytes.len() as u64 > len {
         return Err(refused("grows while it is read; give a copy".into()));
@@ -225,15 +248,15 @@ pub(crate) fn read(path: &Path, formats: &[foreign::Format]) -> Result<Vec<u8>, 
 }
 
 /// Reads standard input, which must end within the memory that there is.
-pub(crate) fn read_stdin(name: &str, formats: &[foreign::Format]) -> Result<Vec<u8>, Error> {
-    let failed =
-        |error: std::io::Error| Error::Input { name: name.into(), found: error.to_string() };
+pub(crate) fn read_stdin(name: &str) -> Result<Vec<u8>, Error> {
+    let failed = |error| Error::Load { name: name.into(), source: LoadError::Io(error) };
     let input = unbuffered_stdin().map_err(failed)?;
     // A vector that grows needs the old memory and the new one for a moment.
+    const FACTOR: u64 = 3;
     let available = memory::available();
-    let most = available.map_or(u64::MAX, |available| available / factor(formats).max(3));
+    let most = available.map_or(u64::MAX, |available| available / FACTOR);
     let bytes = read_up_to(&input, most, name)?;
-    let needed = bytes.len() as u64 * factor(formats).max(3);
+    let needed = bytes.len() as u64 * FACTOR;
     if bytes.len() as u64 > most {
         return Err(Error::Short { name: name.into(), needed, available });
     }
@@ -253,15 +276,13 @@ fn read_up_to(file: &File, most: u64, name: &str) -> Result<Vec<u8>, Error> {
     match file.take(most.saturating_add(1)).read_to_end(&mut bytes) {
         Ok(_) => Ok(bytes),
         Err(error) if error.kind() == ErrorKind::OutOfMemory => Err(short(2 * bytes.len() as u64)),
-        Err(error) => Err(Error::Input { name: name.into(), found: error.to_string() }),
+        Err(error) => Err(Error::Load { name: name.into(), source: LoadError::Io(error) }),
     }
 }
 
 /// The memory that a filter takes while it is read, in lengths of its file: the bytes, and the
-/// filter that is taken over from them. Of a Parquet file, the filters may be a small part.
+/// filter that is taken over from them.
 /// MEASURED: peak memory is 2.0 times the file compared with 1.0 for one of this program, for files
 /// of 27 to 140 MB of `guava`, `redisbloom:bf`, `redisbloom:cf`, `hadoop:counting`,
 /// `parquet:header` and `leveldb:filter` (any machine).
-fn factor(formats: &[foreign::Format]) -> u64 {
-    if formats.contains(&foreign::Format::ParquetFile) { 1 } else { 2 }
-}
+const FACTOR: u64 = 2;

@@ -4,8 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, is_separator};
 
-use tamis::formats::SaveError;
 use tamis::formats::replace::{Complete, Target, Temporary};
+use tamis::formats::{Info, SaveError};
 
 use crate::ending;
 use crate::error::Error;
@@ -29,8 +29,25 @@ pub(crate) struct Pending {
 /// Returns whether the output is a named file. The names of standard output do not count: to
 /// replace the file behind it would lose the contents that the shell appends to.
 pub(crate) fn is_file(path: Option<&Path>) -> bool {
-    let names = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
-    path.is_some_and(|path| names.iter().all(|name| path.as_os_str() != *name))
+    path.is_some_and(|path| path.as_os_str() != "-" && descriptor(path).as_deref() != Some("1"))
+}
+
+/// Returns the number of the descriptor that a path leads to, such as 1 for `/dev/stdout`, as the
+/// system writes it.
+fn descriptor(path: &Path) -> Option<String> {
+    const LINKS: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        // `/dev/fd` is a link to a directory in `/proc`, or a directory itself.
+        let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
+        let of_process = folder.starts_with("/proc") && folder.ends_with("fd");
+        if of_process || folder == Path::new("/dev/fd") {
+            return Some(path.file_name()?.to_string_lossy().into_owned());
+        }
+        path = folder.join(fs::read_link(&path).ok()?);
+    }
+    None
 }
 
 /// Opens the output: a file, or standard output if there is no path or it is `-`.
@@ -94,6 +111,10 @@ fn kind(path: &Path) -> Result<Kind, String> {
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Err("is a directory; expected a file".into()),
         Ok(found) if !found.is_file() => Ok(Kind::Stream),
+        Ok(_) if descriptor(path).is_some() => Err(
+            "is a file that is open already, which cannot be replaced; give its own name, or use standard output"
+                .into(),
+        ),
         Ok(_) => Ok(Kind::File),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             // Report now what would otherwise fail at the end of the run.
@@ -125,6 +146,13 @@ fn place(path: &Path) -> Result<(File, Pending), String> {
     // A file that may not be written is not replaced either.
     if path.exists() {
         write_only(path)?;
+    }
+    // Programs that have mapped a live file would not see the one that replaces it.
+    if Info::open(path).is_ok_and(|info| info.is_live()) {
+        return Err(format!(
+            "is live: other programs may be changing it; use a copy: tamis convert -o COPY {}; or give another name with -o",
+            shown(path)
+        ));
     }
     let target = Target::new(path).map_err(|error| error.to_string())?;
     let failed = |error: io::Error| format!("cannot create a file in its directory: {error}");

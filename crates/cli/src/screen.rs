@@ -137,10 +137,11 @@ pub(crate) fn warn(text: &str) {
     say(&format!("tamis: warning: {text}"));
 }
 
-/// Says that another run must end before this one, unless `quiet`.
-pub(crate) fn wait_for(filter: &Path, quiet: bool) {
+/// Says that another run, which has this lock, must end before this one, unless `quiet`.
+pub(crate) fn wait_for(filter: &Path, lock: &Path, quiet: bool) {
     if !quiet {
-        say(&format!("{}: another run changes it; waiting", shown(filter)));
+        let [filter, lock] = [filter, lock].map(shown);
+        say(&format!("{filter}: another run changes it, and has locked {lock}; waiting"));
     }
 }
 

@@ -278,3 +278,19 @@ fn names_are_any_bytes() {
     let output = run(&[text("which"), text("-q"), text("-0"), text("I"), text("x")]);
     assert_eq!(output.get_output().stdout, b"a\xff\nb\0");
 }
+
+/// An index of a later version is still an index, not a filter with something behind it.
+#[test]
+fn an_index_of_another_version_is_named_as_one() {
+    let files = Files::new();
+    files.write("a", "x\n");
+    files.run(&["index", "-q", "-o", "INDEX", "a"]);
+    let mut bytes = fs::read(files.path("INDEX")).expect("saved");
+    let version = bytes.len() - 64 + 8;
+    bytes[version] = 2;
+    files.write("INDEX", bytes);
+    let (code, text) = files.refused(&["info", "INDEX"]);
+    assert_eq!((code, text.contains("is an index, not a filter")), (2, true), "{text}");
+    let (code, text) = files.refused(&["which", "INDEX", "x"]);
+    assert_eq!((code, text.contains("version")), (2, true), "{text}");
+}

@@ -136,7 +136,10 @@ fn standard_output_by_name_is_appended_to() {
     let folder = tempdir().expect("a folder");
     let file = folder.path().join("log");
     fs::write(&file, "old\n").expect("written");
-    for name in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+    std::os::unix::fs::symlink("/dev/stdout", folder.path().join("link")).expect("linked");
+    let link = folder.path().join("link");
+    let names = ["-", "/dev/stdout", "//dev/fd/1", link.to_str().expect("a name")];
+    for name in names {
         let append = OpenOptions::new().append(true).open(&file).expect("ours");
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
         command.args(["dedup", "-q", "-o", name]).arg(homepages()).stdout(append);
@@ -145,4 +148,27 @@ fn standard_output_by_name_is_appended_to() {
     let once = exact(&[&fs::read(homepages()).expect("the data is there")]);
     let expected = [b"old\n".as_slice(), &once, &once, &once, &once].concat();
     assert!(fs::read(&file).expect("there") == expected);
+}
+
+/// Files that the shell has opened under another number: each write of another program would be in
+/// the file that was there before.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_is_open_is_not_replaced() {
+    let folder = tempdir().expect("a folder");
+    let file = folder.path().join("log");
+    std::os::unix::fs::symlink("/dev/stderr", folder.path().join("link")).expect("linked");
+    fs::write(&file, "old\n").expect("written");
+    for name in ["/dev/stderr", "/dev/fd/2", "link"] {
+        for command in [&["dedup", "-q", "-o", name][..], &["build", "-q", "-o", name]] {
+            let append = OpenOptions::new().append(true).open(&file).expect("ours");
+            let mut run = Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
+            run.args(command).current_dir(folder.path()).stdin(Stdio::null()).stderr(append);
+            assert_eq!(run.status().expect("it runs").code(), Some(2), "{command:?}");
+            let text = fs::read_to_string(&file).expect("there");
+            assert!(text.starts_with("old\n") && text.contains("is open already"), "{text}");
+            fs::write(&file, "old\n").expect("written");
+        }
+    }
+    assert_eq!(names(folder.path()), ["link", "log"]);
 }

@@ -144,13 +144,38 @@ fn other_kinds_are_not_limited() {
     }
     files.write("few", "a\nb\n");
     for args in [
-        &["build", "-o", "f", "few", "--to", "guava", "--capacity", "10", "--overfull"][..],
+        &["build", "-o", "f", "few", "--to", "parquet", "--overfull"][..],
         &["new", "g", "few", "--from", "guava", "--overfull"],
     ] {
         files.run(&["build", "-q", "-o", "g", "few", "--to", "guava", "--capacity", "10"]);
         let output = tamis().current_dir(&files.0).args(args).assert().code(2);
         let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
         assert!(text.contains("--overfull") && text.contains("omit it"), "{text}");
+    }
+}
+
+/// A filter of another system does not say for how many keys it was built, but `build` knows it,
+/// and `new` sees the bits.
+#[test]
+fn filters_of_other_systems_are_not_overfull_in_silence() {
+    let files = Files::new();
+    files.write("in", (0..5000).map(|number| format!("{number}\n")).collect::<String>());
+    files.write("few", (0..1040).map(|number| format!("{number}\n")).collect::<String>());
+    for system in ["guava", "parquet", "leveldb", "hadoop:counting"] {
+        let build = ["build", "-q", "-o", "f", "--to", system, "--capacity", "1000"];
+        let output = tamis().current_dir(&files.0).args(build).arg("in").assert().code(1);
+        let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        assert!(
+            text.starts_with("tamis: f: ") && text.contains("more than its capacity of 1,000"),
+            "{text}"
+        );
+        assert!(text.contains("--overfull") && !files.path("f").exists(), "{text}");
+        // A few more are none.
+        assert_eq!(files.run(&[&build[..], &["few"]].concat()), Default::default());
+        assert_eq!(files.run(&[&build[..], &["in", "--overfull"]].concat()), Default::default());
+        let (_, said) = files.run(&["new", "-q", "--from", system, "f", "in"]);
+        assert!(said.contains("of all absent keys for present ones"), "{said}");
+        fs::remove_file(files.path("f")).expect("saved");
     }
 }
 

@@ -55,8 +55,9 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_enum)]
     pub(crate) kind: Option<FileKind>,
 
-    /// Build the filter even if its false-positive rate exceeds twice the requested one. Without
-    /// this option that is an error, and an older file of that name is kept
+    /// Build the filter even if its false-positive rate exceeds twice the requested one, or with
+    /// --to if it gets more than 1.05 times its --capacity. Without this option that is an error,
+    /// and an older file of that name is kept
     #[arg(long)]
     pub(crate) overfull: bool,
 

@@ -42,7 +42,8 @@ pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
     output::check(&args.output)?;
     // Another run that changes the old filter ends first, and one that begins later changes the new
     // one.
-    let lock = Lock::take(&args.output, || screen::wait_for(&args.output, args.records.quiet))?;
+    let lock =
+        Lock::take(&args.output, |lock| screen::wait_for(&args.output, lock, args.records.quiet))?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
 
     let (filter, done, new) = match choice.size {

@@ -11,7 +11,7 @@ use crate::args::{ConvertArgs, Format};
 use crate::error::Error;
 use crate::filters::{AnyFilter, Header, Lock};
 use crate::foreign::{Foreign, Opened, read_stdin};
-use crate::input::{is_stdin, unbuffered_stdin, unbuffered_stdout};
+use crate::input::{is_stdin, shown, unbuffered_stdin, unbuffered_stdout};
 use crate::output::{self, Roles, Unnamed};
 use crate::scratch::Scratch;
 use crate::screen;
@@ -31,7 +31,6 @@ pub(crate) fn convert(args: &ConvertArgs) -> Result<(), Error> {
     match args.open(copy.as_deref())? {
         Opened::Ours(header) => {
             args.require_tamis(&header)?;
-            header.require_other(&args.output)?;
             let filter = AnyFilter::load(&header)?;
             let policy = header.info.normalization();
             args.save(|path| filter.prepare(path, policy))?;
@@ -60,7 +59,7 @@ impl ConvertArgs {
         }
         roles.save_to(&self.output, "filter")?;
         output::check(&self.output)?;
-        Lock::take(&self.output, || screen::wait_for(&self.output, self.quiet)).map(Some)
+        Lock::take(&self.output, |lock| screen::wait_for(&self.output, lock, self.quiet)).map(Some)
     }
 
     /// Opens the filter. `copy`: a copy of standard input, if that is a filter of this program.
@@ -71,7 +70,7 @@ impl ConvertArgs {
                 Opened::of_header(header, self.from.column.as_deref())
             }
             (Format::Foreign(named), None) if self.is_stdin() => {
-                let bytes = read_stdin(STDIN, named.formats)?;
+                let bytes = read_stdin(STDIN)?;
                 let column = self.from.column.as_deref();
                 Foreign::parse(&bytes, named, column, STDIN.into()).map(Opened::Theirs)
             }
@@ -104,13 +103,13 @@ impl ConvertArgs {
         if output::is_file(Some(&self.output)) {
             return prepare(&self.output)?.commit();
         }
-        let unsaved = |error| {
-            let name = "a temporary file".into();
-            Error::Save { name, source: SaveError::Io(error) }
-        };
         let folder = Scratch::new().map_err(unsaved)?;
         let path = folder.path().join("filter");
-        prepare(&path)?.rename()?;
+        let prepared = prepare(&path).and_then(Unnamed::rename);
+        prepared.map_err(|error| match error {
+            Error::Save { source: SaveError::Io(source), .. } => unsaved(source),
+            error => error,
+        })?;
         let mut file = File::open(&path).map_err(unsaved)?;
         let mut output = unbuffered_stdout().map_err(Error::Write)?;
         match io::copy(&mut file, &mut output) {
@@ -141,17 +140,36 @@ const COPY: &str = "copy";
 /// file only. A wrong header is found before anything is copied, and no more is copied than the
 /// filter can have.
 fn copy_of_stdin() -> Result<Scratch, Error> {
-    let copy = || -> Result<Scratch, LoadError> {
-        let input = unbuffered_stdin()?;
-        let mut head = Vec::new();
-        (&input).take(HEADER).read_to_end(&mut head)?;
-        let len = Info::read(&head[..])?.file_len();
-        let folder = Scratch::new()?;
-        let mut file = File::create(folder.path().join(COPY))?;
-        file.write_all(&head)?;
-        // One byte more, so that a longer input is an error.
-        io::copy(&mut input.take(len - HEADER + 1), &mut file)?;
-        Ok(folder)
-    };
-    copy().map_err(|source| Error::Load { name: STDIN.into(), source })
+    let unread = |source| Error::Load { name: STDIN.into(), source };
+    let failed = |error| unread(LoadError::Io(error));
+    let mut input = unbuffered_stdin().map_err(failed)?;
+    let mut head = Vec::new();
+    (&input).take(HEADER).read_to_end(&mut head).map_err(failed)?;
+    let len = Info::read(&head[..]).map_err(unread)?.file_len();
+    let folder = Scratch::new().map_err(unsaved)?;
+    let mut file = File::create(folder.path().join(COPY)).map_err(unsaved)?;
+    file.write_all(&head).map_err(unsaved)?;
+    // One byte more, so that a longer input is an error.
+    let mut left = len - HEADER + 1;
+    let mut buffer = vec![0; 1 << 16];
+    while left > 0 {
+        let most = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        match input.read(&mut buffer[..most]) {
+            Ok(0) => break,
+            Ok(count) => {
+                file.write_all(&buffer[..count]).map_err(unsaved)?;
+                left -= count as u64;
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    Ok(folder)
+}
+
+/// The error of a temporary file: standard input and the output have no part in it.
+fn unsaved(error: io::Error) -> Error {
+    let folder = std::env::temp_dir();
+    let name = format!("a temporary file in {}", shown(&folder));
+    Error::Save { name, source: SaveError::Io(error) }
 }

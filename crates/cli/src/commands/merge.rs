@@ -21,7 +21,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
     roles.save_to(&args.output, "filter")?;
     output::check(&args.output)?;
     // The output may be one of the filters: no other run changes it until it is replaced.
-    let _lock = Lock::take(&args.output, || screen::wait_for(&args.output, args.quiet))?;
+    let _lock = Lock::take(&args.output, |lock| screen::wait_for(&args.output, lock, args.quiet))?;
     if args.filters.iter().any(|path| Address::is_one(path)) {
         return remote::merge(args);
     }
@@ -40,7 +40,6 @@ pub(super) fn merge_files(args: &MergeArgs, filters: &[PathBuf]) -> Result<(), E
     headers.iter().try_for_each(Header::require_mergeable)?;
     let (first, others) = headers.split_first().ok_or_else(|| Error::Usage("no filter".into()))?;
     others.iter().try_for_each(|other| other.require_like(first, || union_of(&headers)))?;
-    headers.iter().try_for_each(|header| header.require_other(&args.output))?;
 
     let mut filter = AnyFilter::load(first)?;
     others.iter().try_for_each(|other| filter.merge(other))?;
@@ -82,6 +81,7 @@ fn merge_foreign(args: &MergeArgs, first: Foreign, others: &[PathBuf]) -> Result
 
     let mut report = report(args);
     report.describe_foreign(&merged, &args.output);
+    report.warn_of_rate(&merged, &args.output);
     report.show_text(args.quiet);
     Ok(())
 }

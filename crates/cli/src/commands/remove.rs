@@ -32,7 +32,8 @@ pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
     open()?;
     let inputs = input::inputs(args.files, args.records.no_decompress)?;
     output::check(&args.filter)?;
-    let lock = Lock::take(&args.filter, || screen::wait_for(&args.filter, args.records.quiet))?;
+    let lock =
+        Lock::take(&args.filter, |lock| screen::wait_for(&args.filter, lock, args.records.quiet))?;
     // The filter may be another one now.
     let report = match open()? {
         Opened::Ours(header) => {

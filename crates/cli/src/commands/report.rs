@@ -119,6 +119,20 @@ impl Report {
         self.put("false_positive_rate", rate);
     }
 
+    /// Warns if a filter of another system has more keys than its bits are for. Most of these
+    /// filters do not say for how many keys they were built.
+    pub(super) fn warn_of_rate(&mut self, foreign: &Foreign, path: &Path) {
+        const HIGH: f64 = 0.1;
+        let rate = foreign.filter.false_positive_rate();
+        if rate > HIGH {
+            self.warnings.push(format!(
+                "{} takes {:.0} % of all absent keys for present ones; build a larger filter",
+                shown(path),
+                100.0 * rate
+            ));
+        }
+    }
+
     /// Describes that the filter was larger at first.
     pub(super) fn describe_fold(&mut self, first: u64) {
         self.text.push_str(&format!(", folded from {}", bytes(first)));

@@ -3,9 +3,8 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use same_file::is_same_file;
 use tamis::MergeError;
-use tamis::formats::{Geometry, Info, Kind, LoadError, Options, SetInfo, foreign};
+use tamis::formats::{Geometry, Info, Kind, LoadError, Options, SetError, SetInfo, foreign};
 use tamis::hash::Algorithm;
 
 use super::next::{self, Union};
@@ -36,8 +35,8 @@ impl<'p> Header<'p> {
     pub(crate) fn open_as(path: &'p Path, name: String) -> Result<Self, Error> {
         match Info::open(path) {
             Ok(info) => Ok(Self { path, name, info: Box::new(info) }),
-            // A set of filters begins with the first one.
-            Err(LoadError::Trailing { .. }) if SetInfo::open(path).is_ok() => {
+            // A set of filters begins with the first one. It may be of a later version.
+            Err(LoadError::Trailing { .. }) if is_set(path) => {
                 let found = "is an index, not a filter; 'tamis which' finds keys in it";
                 Err(Error::Input { name, found: found.into() })
             }
@@ -79,17 +78,6 @@ impl<'p> Header<'p> {
             return Err(self.refused(format!(
                 "is live: other programs may be changing it; use a copy: tamis convert -o COPY {name}"
             )));
-        }
-        Ok(())
-    }
-
-    /// Returns an error if the filter would replace itself, and programs that share it would go on
-    /// without the new file.
-    pub(crate) fn require_other(&self, output: &Path) -> Result<(), Error> {
-        if self.info.is_live() && is_same_file(self.path, output).unwrap_or(false) {
-            return Err(self.refused(
-                "is live: programs that use it would not see a file that replaces it; give another name with -o",
-            ));
         }
         Ok(())
     }
@@ -233,6 +221,12 @@ impl<'p> Header<'p> {
     pub(super) fn unmerged(&self, source: MergeError) -> Error {
         Error::Merge { name: self.name.clone(), source }
     }
+}
+
+/// Returns whether a file ends as a set of filters does, of this version or of another.
+fn is_set(path: &Path) -> bool {
+    let opened = SetInfo::open(path);
+    !matches!(opened, Err(SetError::Magic { .. } | SetError::Io(_) | SetError::NotAFile))
 }
 
 /// The error for a file that cannot be loaded.

@@ -30,8 +30,9 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Waits until no other program has the lock of this filter. Calls `on_wait` if it must wait.
-    pub(crate) fn take(filter: &Path, on_wait: impl FnOnce()) -> Result<Self, Error> {
+    /// Waits until no other program has the lock of this filter. Calls `on_wait` with the file of
+    /// the lock if it must wait.
+    pub(crate) fn take(filter: &Path, on_wait: impl FnOnce(&Path)) -> Result<Self, Error> {
         ending::check_memory()?;
         let path = Self::name_of(filter);
         let refused = |error: io::Error| Error::Input {
@@ -47,7 +48,7 @@ impl Lock {
                 Attempt::Removed => {}
                 Attempt::Held(file) => {
                     if let Some(on_wait) = on_wait.take() {
-                        on_wait();
+                        on_wait(&path);
                     }
                     file.lock().map_err(refused)?;
                     waited = Some(file);

@@ -62,9 +62,13 @@ fn a_live_file_becomes_an_ordinary_one() {
         assert_eq!(files.run(&["query", "-q", "copy", "in"]).0, lines(0..1000));
         // The processes that share a live file would not see another one under its name.
         let before = fs::read(files.path("live")).expect("there");
-        for args in
-            [&["convert", "-o", "live", "live"][..], &["merge", "-o", "live", "live", "live"]]
-        {
+        for args in [
+            &["convert", "-o", "live", "live"][..],
+            &["merge", "-o", "live", "live", "live"],
+            &["merge", "-o", "live", "copy"],
+            &["build", "-o", "live", "in"],
+            &["dedup", "-o", "live", "in"],
+        ] {
             fails(files.0.path(), 2, args, &["live: is live: ", "give another name with -o"]);
         }
         assert!(fs::read(files.path("live")).expect("there") == before);
@@ -146,6 +150,13 @@ fn what_is_wrong_is_2_and_nothing_is_written() {
         (&["convert", "-o", "out", "f", "--to", "guva"], "guava:mitz32"),
         (&["convert", "-o", "out", "f", "--from", "guava"], "f: is a filter of tamis: omit --from"),
         (&["convert", "-o", "out", "in", "--from", "guava"], "in: guava: "),
+        // Formats without a header take any bytes.
+        (
+            &["convert", "-o", "out", "f", "--from", "parquet"],
+            "f: is a filter of tamis: omit --from",
+        ),
+        (&["new", "f", "in", "--from", "leveldb"], "f: is a filter of tamis: omit --from"),
+        (&["merge", "-o", "out", "f", "f", "--from", "rocksdb"], "f: is a filter of tamis: omit"),
     ] {
         fails(files.0.path(), 2, args, &[part]);
     }

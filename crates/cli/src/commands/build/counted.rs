@@ -60,17 +60,19 @@ impl Counted {
         })
     }
 
-    /// Returns the filter for the number of keys.
-    pub(super) fn finish(mut self, rate: Option<f64>) -> Result<Done, foreign::Error> {
+    /// Returns the filter for the number of keys, or with an error this number.
+    pub(super) fn finish(mut self, rate: Option<f64>) -> Result<Done, (u64, foreign::Error)> {
         if let Some(mut large) = self.large {
+            let keys = self.changes;
             large.fold_to(rate.unwrap_or(RATE));
-            let filter = convert(&large, self.format)?;
-            return Ok(Done { filter, keys: self.changes, first: Some(MOST) });
+            let filter = convert(&large, self.format).map_err(|error| (keys, error))?;
+            return Ok(Done { filter, keys, first: Some(MOST) });
         }
         self.hashes.sort_unstable();
         self.hashes.dedup();
         let keys = self.hashes.len() as u64;
-        let mut filter = self.format.build(keys.max(1), rate, None)?;
+        let built = self.format.build(keys.max(1), rate, None);
+        let mut filter = built.map_err(|error| (keys, error))?;
         let any: &mut dyn std::any::Any = &mut *filter;
         if let Some(filter) = any.downcast_mut::<ParquetFilter>() {
             filter.insert_hashes(&self.hashes);

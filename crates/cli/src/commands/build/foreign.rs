@@ -8,7 +8,7 @@ use tamis::formats::foreign;
 
 use super::counted::Counted;
 use crate::args::{BuildArgs, Named};
-use crate::commands::report::Report;
+use crate::commands::report::{OVERFILLED, Report};
 use crate::error::Error;
 use crate::filters::Lock;
 use crate::foreign::{Change, Foreign, How};
@@ -17,6 +17,7 @@ use crate::memory;
 use crate::output::{self, Roles};
 use crate::pipeline::{self, Gate, Seed};
 use crate::screen::{self, Screen};
+use crate::units::counted;
 
 /// Builds a filter of another system.
 pub(super) fn build(mut args: BuildArgs, named: Named, start: Instant) -> Result<(), Error> {
@@ -30,7 +31,8 @@ pub(super) fn build(mut args: BuildArgs, named: Named, start: Instant) -> Result
     Roles::of(&files).save_to(&args.output, "filter")?;
     let inputs = input::inputs(files, args.records.no_decompress)?;
     output::check(&args.output)?;
-    let lock = Lock::take(&args.output, || screen::wait_for(&args.output, args.records.quiet))?;
+    let lock =
+        Lock::take(&args.output, |lock| screen::wait_for(&args.output, lock, args.records.quiet))?;
 
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
     let filter = Mutex::new(filter);
@@ -40,7 +42,10 @@ pub(super) fn build(mut args: BuildArgs, named: Named, start: Instant) -> Result
     screen.finish();
     let filter = filter.into_inner().unwrap_or_else(PoisonError::into_inner);
     let (filter, new, first) = match args.capacity {
-        Some(_) => (filter, done.tally.items(), None),
+        Some(capacity) => {
+            args.require_capacity(&filter, done.tally.items(), capacity)?;
+            (filter, done.tally.items(), None)
+        }
         None => args.sized(named, filter)?,
     };
     filter.prepare(&args.output)?.commit()?;
@@ -64,9 +69,6 @@ impl BuildArgs {
             let name = format.system();
             Err(Error::Usage(format!("{option} has no meaning for filters of {name}: omit it")))
         };
-        if self.overfull {
-            return unneeded("--overfull");
-        }
         if self.rate.is_some() && !format.takes_rate() {
             return unneeded("--rate");
         }
@@ -77,12 +79,26 @@ impl BuildArgs {
             Seed::Random => None,
         };
         let Some(capacity) = self.capacity else {
+            if self.overfull {
+                return unneeded("--overfull without --capacity");
+            }
             let text = || format!("--to {} needs --capacity, the number of records", named.name());
             let counted = Counted::new(format).ok_or_else(|| Error::Usage(text()))?;
             return Ok(Foreign::of(Box::new(counted)));
         };
         Foreign::build(format, capacity, self.rate, seed)
-            .map_err(|source| self.refused(named, source))
+            .map_err(|source| self.refused(named, capacity, source))
+    }
+
+    /// Returns an error if a filter has more keys than it was built for. The cuckoo filters refuse
+    /// a key for which they have no room.
+    fn require_capacity(&self, filter: &Foreign, keys: u64, capacity: u64) -> Result<(), Error> {
+        let of_bits = filter.filter.format().takes_rate();
+        if self.overfull || !of_bits || keys as f64 <= OVERFILLED * capacity as f64 {
+            return Ok(());
+        }
+        let (filter, rate) = (shown(&self.output), filter.filter.false_positive_rate());
+        Err(Error::Crowded { filter, keys, capacity, rate })
     }
 
     /// Sizes the filter for the number of its keys. Returns it with this number, and with the bytes
@@ -90,12 +106,20 @@ impl BuildArgs {
     fn sized(&self, named: Named, filter: Foreign) -> Result<(Foreign, u64, Option<u64>), Error> {
         let any: Box<dyn Any> = filter.filter;
         let counted = any.downcast::<Counted>().expect("the filter that `empty` made");
-        let done = counted.finish(self.rate).map_err(|source| self.refused(named, source))?;
+        let done = counted.finish(self.rate);
+        let done = done.map_err(|(keys, source)| self.refused(named, keys, source))?;
         Ok((Foreign::of(done.filter), done.keys, done.first))
     }
 
-    fn refused(&self, named: Named, source: foreign::Error) -> Error {
+    /// The error for a filter for this number of keys.
+    fn refused(&self, named: Named, keys: u64, source: foreign::Error) -> Error {
         match source {
+            foreign::Error::Size { .. } => Error::Usage(format!(
+                "--to {}: the system makes no filter for {}{}",
+                named.name(),
+                counted(keys, "key"),
+                self.rate.map_or(String::new(), |rate| format!(" at a rate of {rate:e}")),
+            )),
             foreign::Error::Alloc { bytes: needed } => {
                 Error::Short { name: shown(&self.output), needed, available: memory::available() }
             }

@@ -38,6 +38,7 @@ pub(super) fn new(mut args: NewArgs, records: &Records, start: Instant) -> Resul
 
     let mut report = Report::of_news(&done, start);
     report.describe_foreign(&held(&filter), &args.filter);
+    report.warn_of_rate(&held(&filter), &args.filter);
     report.show(&args.records);
     Ok(())
 }

@@ -30,7 +30,7 @@ pub(super) fn prepare<F>(
     let NewArgs { filter: path, records, .. } = args;
     let Inputs { list: inputs, bytes } = input::inputs(files, records.no_decompress)?;
     // Another run may have to end first, and the filter is another one then.
-    let lock = Lock::take(path, || screen::wait_for(path, records.quiet))?;
+    let lock = Lock::take(path, |lock| screen::wait_for(path, lock, records.quiet))?;
     let filter = read()?;
     let (file, pending) = output::open(args.output.as_deref())?;
 
