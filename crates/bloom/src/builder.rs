@@ -320,7 +320,7 @@ impl<F: InLines> Builder<F> {
 impl<F: Buildable<Hasher: Clone>> From<&F> for Builder<F> {
     fn from(filter: &F) -> Self {
         let shared = filter.shared();
-        let builder = Self::new(shared.hasher().clone());
+        let builder = Self::new(shared.hasher.clone());
         builder.like(shared.geometry()).capacity(shared.capacity())
     }
 }

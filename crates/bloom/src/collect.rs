@@ -16,6 +16,9 @@ use crate::counting::CountingBloomFilter;
 use crate::filter::Buildable;
 use crate::geometry::Geometry;
 use crate::once::OnceBloomFilter;
+use crate::once_scalable::OnceScalableBloomFilter;
+use crate::rotating::RotatingBloomFilter;
+use crate::scalable::ScalableBloomFilter;
 use crate::shared::Shared;
 
 /// Builds an empty filter for `items` items at the default rate. If the size overflows or the
@@ -49,17 +52,80 @@ fn of_items<F: Buildable, I>(
     filter
 }
 
-macro_rules! collection {
+/// Implements what is the same in all filters.
+macro_rules! of_all {
     ($($name:ident)*) => {$(
+        /// Inserts through a shared reference: other threads may insert and query concurrently.
+        impl<T: ?Sized, S: HashItem<I::Borrowed>, I: AsItem<T>> Extend<I> for &$name<T, S> {
+            fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
+                self.insert_many_with(items, |_, _| ());
+            }
+        }
+    )*};
+}
+
+of_all! {
+    BloomFilter BlockedBloomFilter OnceBloomFilter CountingBloomFilter
+    ScalableBloomFilter OnceScalableBloomFilter RotatingBloomFilter
+}
+
+/// Implements `Clone` by a copy of the only field.
+macro_rules! copied {
+    ($($name:ident.$field:ident)*) => {$(
         /// Copies the filter while other threads may insert. The copy has every item whose insert
         /// happened before. Of an item that is inserted concurrently it may have all bits, some, or
         /// none. If the allocation fails, aborts as the collections of std do.
         impl<T: ?Sized, S: Clone> Clone for $name<T, S> {
             fn clone(&self) -> Self {
-                Self { shared: self.shared.snapshot() }
+                Self { $field: self.$field.snapshot() }
             }
         }
+    )*};
+}
 
+copied! {
+    BloomFilter.shared
+    BlockedBloomFilter.shared
+    OnceBloomFilter.shared
+    CountingBloomFilter.shared
+    ScalableBloomFilter.chain
+    OnceScalableBloomFilter.chain
+}
+
+/// Implements `Extend` for filters into which items go in order.
+macro_rules! in_order {
+    ($($name:ident)*) => {$(
+        /// Inserts the items in order, as [`insert_many_with`](Self::insert_many_with).
+        impl<T: ?Sized, S: HashItem<I::Borrowed>, I: AsItem<T>> Extend<I> for $name<T, S> {
+            fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
+                self.insert_many_with(items, |_, _| ());
+            }
+        }
+    )*};
+}
+
+in_order! { ScalableBloomFilter OnceScalableBloomFilter RotatingBloomFilter }
+
+/// Implements `Debug` for the filters that grow.
+macro_rules! growing {
+    ($($name:ident)*) => {$(
+        /// Shows the sizes, never the bits.
+        impl<T: ?Sized, S> fmt::Debug for $name<T, S> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name))
+                    .field("slices", &self.chain.slices.len())
+                    .field("capacity", &self.capacity())
+                    .finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+
+growing! { ScalableBloomFilter OnceScalableBloomFilter }
+
+/// Implements what only filters of a fixed size have, or have in another way.
+macro_rules! collection {
+    ($($name:ident)*) => {$(
         /// Shows the sizes, never the bits.
         impl<T: ?Sized, S> fmt::Debug for $name<T, S> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -76,13 +142,6 @@ macro_rules! collection {
         impl<T: ?Sized, S: HashItem<I::Borrowed>, I: AsItem<T>> Extend<I> for $name<T, S> {
             fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
                 self.shared.insert_all_mut(items, |hasher: &S, item: I| hasher.hash_item(item.as_item()));
-            }
-        }
-
-        /// Inserts through a shared reference: other threads may insert and query concurrently.
-        impl<T: ?Sized, S: HashItem<I::Borrowed>, I: AsItem<T>> Extend<I> for &$name<T, S> {
-            fn extend<Items: IntoIterator<Item = I>>(&mut self, items: Items) {
-                self.insert_many_with(items, |_, _| ());
             }
         }
 

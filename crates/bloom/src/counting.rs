@@ -4,20 +4,14 @@
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-#[cfg(feature = "std")]
-use tamis_core::BuildError;
 use tamis_core::{AsItem, HashedCopies as _, many};
-use tamis_hash::{DefaultHashBuilder, HashItem, ItemHasher};
+use tamis_hash::{DefaultHashBuilder, HashItem};
 use tamis_sync::out_of_memory;
 
 use crate::array::Array as _;
 use crate::array::counting::Counting;
 use crate::array::line::InLine;
 use crate::blocked::BlockedBloomFilter;
-#[cfg(feature = "std")]
-use crate::builder::Builder;
-use crate::error::UnionError;
-use crate::geometry::Geometry;
 use crate::shared::Shared;
 
 /// A concurrent Bloom filter from which items can be removed: a multiset whose inserts never fail.
@@ -40,9 +34,9 @@ use crate::shared::Shared;
 /// [`remove`](Self::remove).
 ///
 /// Inserts and removals are lock-free: a compare-exchange for each word of counters that the item
-/// touches, at most four for each of its [`words`](Geometry::words). A query is wait-free. An
-/// operation touches one cache line if the item has one word, as at the default rate, two with two
-/// words, and four with more. See [the crate](crate) for the guarantees under concurrency.
+/// touches, at most four for each of its [`words`](crate::Geometry::words). A query is wait-free.
+/// An operation touches one cache line if the item has one word, as at the default rate, two with
+/// two words, and four with more. See [the crate](crate) for the guarantees under concurrency.
 ///
 /// # Examples
 ///
@@ -64,50 +58,6 @@ pub struct CountingBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
     pub(crate) shared: Shared<Counting, T, S>,
 }
 
-impl<T: ?Sized> CountingBloomFilter<T> {
-    /// Builds an empty filter for `items` distinct items at a false-positive rate of 1 %, with a
-    /// randomly keyed hasher. A capacity of 0 counts as 1.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] if the allocation fails, or if no filter of this type has so high a capacity
-    /// ([`RateTooLow`](BuildError::RateTooLow), [`TooLarge`](BuildError::TooLarge)).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    ///
-    /// let filter = CountingBloomFilter::<str>::with_capacity(1_000_000)?;
-    /// assert!(filter.size_in_bytes() < 6_400_000);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[cfg(feature = "std")]
-    pub fn with_capacity(items: usize) -> Result<Self, BuildError> {
-        Self::builder().capacity(items).build()
-    }
-
-    /// Returns a builder, which sizes the filter by items and rate or by bits and probes, and takes
-    /// any hasher.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    ///
-    /// let builder = CountingBloomFilter::<str>::builder().capacity(1000);
-    /// let filter = builder.false_positive_rate(1e-4).build()?;
-    /// assert!(filter.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[cfg(feature = "std")]
-    pub fn builder() -> Builder<Self> {
-        Builder::new(DefaultHashBuilder::default())
-    }
-}
-
 impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     /// Inserts an item, or one more copy of it. Returns `true` if this call raised a counter from 0
     /// to 1; the filter then certainly had no copy of the item before.
@@ -118,7 +68,8 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     /// a copy, whatever it returns. A `false` does not synchronize with the thread that inserted
     /// the item: its other writes may be invisible.
     ///
-    /// Lock-free; at most four atomic operations for each of the item's [`words`](Geometry::words).
+    /// Lock-free; at most four atomic operations for each of the item's
+    /// [`words`](crate::Geometry::words).
     ///
     /// # Examples
     ///
@@ -158,7 +109,8 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     /// *Saturated counters stay.* If all counters of the item are saturated, the removal returns
     /// `true` and changes nothing.
     ///
-    /// Lock-free; at most four atomic operations for each of the item's [`words`](Geometry::words).
+    /// Lock-free; at most four atomic operations for each of the item's
+    /// [`words`](crate::Geometry::words).
     ///
     /// # Examples
     ///
@@ -210,60 +162,6 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         self.count_hash(self.hasher().hash_item(item))
     }
 
-    /// Returns whether the filter may have a copy of the item. `false` is certain. `true` is wrong
-    /// at the [`false_positive_rate`](Self::false_positive_rate).
-    ///
-    /// Wait-free. Finds every item whose insert happens before the call and whose removal happens
-    /// after it, if no item was removed that was not inserted. Of an insert or a removal that runs
-    /// concurrently, it may see all changes, some, or none.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    /// let filter = CountingBloomFilter::<str>::with_capacity(10)?;
-    /// assert!(!filter.contains("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    #[must_use]
-    pub fn contains<Q: ?Sized>(&self, item: &Q) -> bool
-    where
-        T: Borrow<Q>,
-        S: HashItem<Q>,
-    {
-        self.shared.contains(item)
-    }
-
-    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's index
-    /// and what [`insert`](Self::insert) would have returned.
-    ///
-    /// Faster than single inserts in filters larger than the caches, and as fast in small ones.
-    /// Concurrent inserts have the guarantee of [`insert`](Self::insert).
-    /// See [batches](crate#batches) for slow iterators and panics.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    ///
-    /// let filter = CountingBloomFilter::<u64>::with_capacity(1000)?;
-    /// let mut new = 0;
-    /// filter.insert_many_with(0..10, |_number, is_new| new += usize::from(is_new));
-    /// assert_eq!(new, 10);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn insert_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        self.shared.insert_many_with(self.shared.hashes(items), on_result);
-    }
-
     /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` in order, with
     /// each item's index and what [`remove`](Self::remove) would have returned.
     ///
@@ -286,7 +184,7 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.remove_many_with(self.shared.hashes(items), on_result);
+        self.remove_hashes(self.hashes(items), on_result);
     }
 
     /// Removes one copy of each of many items and collects what [`remove`](Self::remove) would have
@@ -312,61 +210,7 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        many::remove(self, self.shared.hashes(items))
-    }
-
-    /// Clears the filter, saturated counters included. Takes `&mut self`, because a concurrent
-    /// query would miss items.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    /// let mut filter = CountingBloomFilter::<str>::with_capacity(10)?;
-    /// filter.insert("a");
-    /// filter.clear();
-    /// assert!(!filter.contains("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn clear(&mut self) {
-        self.shared.clear();
-    }
-
-    /// Adds all copies of all items of `other`: adds its counters to those of this filter. Sums
-    /// above 15 become 15, and stay.
-    ///
-    /// Both filters may be in use meanwhile. An item that is inserted into `other`, or removed from
-    /// it, concurrently may be added, partly added, or not: remove it only from `other`. The items
-    /// that were inserted into `other` before the union, and are not removed from it meanwhile, may
-    /// be removed from this filter afterwards. The rate of the united filter follows from its fill
-    /// and may exceed the rate it was built for: see [`saturation`](Self::saturation). Reads all of
-    /// `other`: `O(bits)`.
-    ///
-    /// # Errors
-    ///
-    /// [`UnionError`] unless both filters have the same geometry and the same hasher. Nothing is
-    /// changed then.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    /// use tamis::hash::Rapid;
-    ///
-    /// let builder = || CountingBloomFilter::<str>::builder().capacity(10).hasher(Rapid::with_seed(1));
-    /// let (a, b) = (builder().build()?, builder().build()?);
-    /// b.insert("b");
-    /// a.union_with(&b)?;
-    /// assert!(a.contains("b"));
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    pub fn union_with(&self, other: &Self) -> Result<(), UnionError>
-    where
-        S: ItemHasher,
-    {
-        self.shared.union_with(&other.shared)
+        many::remove(self, self.hashes(items))
     }
 
     /// Returns the number of counters that are saturated: that have reached 15 and no longer
@@ -391,81 +235,6 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     #[must_use]
     pub fn saturated(&self) -> u64 {
         self.shared.array.counters.saturated()
-    }
-
-    /// Returns the estimated number of items divided by the capacity. 1 means full. Above 1 the
-    /// filter is overfilled, and its rate may be higher than the rate it was built for. Reads all
-    /// counters: `O(bits)`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    /// let filter = CountingBloomFilter::<u64>::with_capacity(1000)?;
-    /// for item in 0..3000 {
-    ///     filter.insert(&item);
-    /// }
-    /// assert!((2.5..3.5).contains(&filter.saturation()));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn saturation(&self) -> f64 {
-        self.shared.saturation()
-    }
-
-    /// Returns the false-positive rate of the current contents: the probability that a query for an
-    /// item that was not inserted, or whose copies were all removed, returns `true`. Computed from
-    /// the contents as the mean over the lines, with an error of a few thousandths (a hundredth in
-    /// a nearly empty filter). Reads all counters: `O(bits)`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    /// let filter = CountingBloomFilter::<u64>::with_capacity(100_000)?;
-    /// for item in 0..100_000 {
-    ///     filter.insert(&item);
-    /// }
-    /// assert!((0.009..0.011).contains(&filter.false_positive_rate()));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn false_positive_rate(&self) -> f64 {
-        self.shared.figures().false_positive_rate.value
-    }
-
-    /// Returns the size of the counters in bytes: half a byte each.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    /// let filter = CountingBloomFilter::<str>::builder().bits(4096).probes(4).build()?;
-    /// assert_eq!(filter.size_in_bytes(), 2048);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn size_in_bytes(&self) -> u64 {
-        self.geometry().size_in_bytes()
-    }
-
-    /// Returns the sizes that determine where the counters of an item lie.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    /// let filter = CountingBloomFilter::<str>::builder().bits(4096).probes(4).build()?;
-    /// assert_eq!(filter.geometry().bits(), 4096);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn geometry(&self) -> Geometry {
-        self.shared.geometry()
     }
 }
 

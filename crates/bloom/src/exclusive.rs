@@ -54,7 +54,7 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
         F::Item: Borrow<Q>,
         F::Hasher: HashItem<Q>,
     {
-        let hash = self.filter.shared().hasher().hash_item(item);
+        let hash = self.filter.shared().hasher.hash_item(item);
         self.insert_hash(hash)
     }
 

@@ -15,8 +15,13 @@ use crate::sizing::line::chance_in_word;
 type LineBits = [u64; LINE_WORDS];
 
 impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
+    /// Reads the whole array once, or evenly spread lines: at least this number, or all.
+    pub(crate) fn read_figures(&self, lines: Option<u64>) -> Figures {
+        lines.map_or_else(|| self.figures(), |lines| self.figures_sampled(lines))
+    }
+
     /// Reads the whole array once.
-    pub(crate) fn figures(&self) -> Figures {
+    fn figures(&self) -> Figures {
         let rate = LineRate::new(self.geometry());
         let (mut set, mut rates) = (0_u64, 0.0);
         for line in self.lines() {
@@ -29,7 +34,7 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     }
 
     /// Reads evenly spread lines: at least `lines`, or all.
-    pub(crate) fn figures_sampled(&self, lines: u64) -> Figures {
+    fn figures_sampled(&self, lines: u64) -> Figures {
         let (all, rate) = (self.geometry().lines(), LineRate::new(self.geometry()));
         // Divide by the mean of usable bits per line: the mean over all lines is then the fill,
         // although the last line of a classic filter has fewer.

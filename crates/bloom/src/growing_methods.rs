@@ -1,8 +1,7 @@
 //! The methods that are the same in both filters that grow.
 
-use alloc::vec::Vec;
+use core::borrow::Borrow;
 
-use tamis_core::{AsItem, ByHash, Figures, Hashed, many};
 use tamis_hash::HashItem;
 
 use crate::once_scalable::OnceScalableBloomFilter;
@@ -11,109 +10,32 @@ use crate::scalable::ScalableBloomFilter;
 macro_rules! methods {
     ($($ty:ident)*) => {$(
         impl<T: ?Sized, S> $ty<T, S> {
-            /// Returns the filter as seen by code that has hashes instead of items.
+            /// Returns whether the item may have been inserted. `false` is certain: no insert of
+            /// the item happened before. For an item that was not inserted, the probability of
+            /// `true` is the [`false_positive_rate`](Self::false_positive_rate).
+            ///
+            /// Wait-free. Sees every insert that happens before the call, into whatever slice. Of
+            /// an insert that runs concurrently, it may see all bits, some, or none. Looks into all
+            /// slices of one shape at once, and into those of the newest shape first, until one
+            /// contains the item.
             ///
             /// # Examples
             ///
             /// ```
             /// # use tamis_bloom as tamis;
             #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            /// use tamis::hash::HashItem;
-            ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
-            /// let filter = builder.capacity(10_000).false_positive_rate(1e-3).build()?;
-            /// let hash = filter.hasher().hash_item("a");
-            /// filter.by_hash().insert(hash);
-            /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[inline]
-            pub fn by_hash(&self) -> ByHash<'_, Self> {
-                Hashed::by_hash(self)
-            }
-
-            /// Inserts many items and collects what [`insert`](Self::insert) would have returned
-            /// for each. See [`insert_many_with`](Self::insert_many_with).
-            ///
-            /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the
-            /// iterator or the hasher panics, nothing has been inserted.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
-            /// let filter = builder.false_positive_rate(1e-10).build()?;
-            /// assert_eq!(filter.insert_many(["a", "b", "a"]), [true, true, false]);
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[must_use = "`extend` inserts without results"]
-            pub fn insert_many<I>(&self, items: I) -> Vec<bool>
-            where
-                I: IntoIterator<Item: AsItem<T>>,
-                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-            {
-                many::insert(self, self.chain.hashes(items))
-            }
-
-            /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's
-            /// index and what [`contains`](Self::contains) would have returned.
-            ///
-            /// Faster than single queries: 32 items pass all slices together. An insert made in
-            /// `on_result` may be invisible to the results after it. See [batches](crate#batches).
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
             #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1 << 16)?;")]
-            /// filter.insert("b");
-            /// let names: Vec<String> = vec!["a".into(), "b".into()];
-            /// let mut hits = vec![];
-            /// filter.contains_many_with(&names, |number, hit| {
-            ///     if hit {
-            ///         hits.push(&names[number]);
-            ///     }
-            /// });
-            /// assert_eq!(hits, ["b"]);
+            /// assert!(!filter.contains("a"));
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
             #[inline]
-            pub fn contains_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
-            where
-                I: IntoIterator<Item: AsItem<T>>,
-                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-            {
-                self.chain.contains_many_with(self.chain.hashes(items), on_result);
-            }
-
-            /// Queries many items and collects what [`contains`](Self::contains) would have
-            /// returned for each. See [`contains_many_with`](Self::contains_many_with).
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
-            /// let builder = builder.false_positive_rate(1e-10);
-            /// let filter = builder.build()?;
-            /// filter.insert("b");
-            /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
             #[must_use]
-            pub fn contains_many<I>(&self, items: I) -> Vec<bool>
+            pub fn contains<Q: ?Sized>(&self, item: &Q) -> bool
             where
-                I: IntoIterator<Item: AsItem<T>>,
-                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+                T: Borrow<Q>,
+                S: HashItem<Q>,
             {
-                many::contains(self, self.chain.hashes(items))
+                self.chain.contains(item)
             }
 
             /// Clears the filter: afterwards it has one empty slice, as it was built, and the
@@ -183,58 +105,6 @@ macro_rules! methods {
                 self.chain.slices.max_capacity()
             }
 
-            /// Returns how full the filter is, and the false-positive rate of its contents. Reads
-            /// all bits once: `O(bits)`.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
-            /// let filter = builder.capacity(10_000).false_positive_rate(1e-3).build()?;
-            /// for item in 0..5000 {
-            ///     filter.insert(&item);
-            /// }
-            /// let figures = filter.figures();
-            /// assert!((4000.0..6000.0).contains(&figures.items.value));
-            /// assert!(figures.saturation.value < 0.7 && figures.false_positive_rate.value < 0.01);
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[must_use]
-            pub fn figures(&self) -> Figures {
-                self.chain.slices.figures(None)
-            }
-
-            /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for
-            /// metrics.
-            ///
-            /// Reads at least `lines` of the filter's 64-byte lines, and at least two lines of each
-            /// slice (all if there are fewer), evenly spread. It reads about twice that number at
-            /// most: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
-            /// let filter = builder.capacity(10_000).false_positive_rate(1e-3).build()?;
-            /// for item in 0..5000 {
-            ///     filter.insert(&item);
-            /// }
-            /// let (sampled, exact) = (filter.figures_sampled(50), filter.figures());
-            /// let difference = (sampled.items.value - exact.items.value).abs();
-            /// assert!(difference <= 9.0 * sampled.items.standard_error);
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[must_use]
-            pub fn figures_sampled(&self, lines: u64) -> Figures {
-                self.chain.slices.figures(Some(lines))
-            }
-
             /// Returns the estimated number of items divided by the [capacity](Self::capacity), or
             /// the same figure of the newest slice, if that is larger. The result is at most 1
             /// while the filter can grow, apart from the error of the estimate. When the filter
@@ -255,7 +125,7 @@ macro_rules! methods {
             /// ```
             #[must_use]
             pub fn saturation(&self) -> f64 {
-                self.chain.slices.figures(None).saturation.value
+                self.figures().saturation.value
             }
 
             /// Returns the false-positive rate of the current contents: the probability that a
@@ -274,7 +144,7 @@ macro_rules! methods {
             /// ```
             #[must_use]
             pub fn false_positive_rate(&self) -> f64 {
-                self.chain.slices.figures(None).false_positive_rate.value
+                self.figures().false_positive_rate.value
             }
 
             /// Returns the size of the bits of all slices in bytes. The next slice counts as soon
@@ -295,25 +165,6 @@ macro_rules! methods {
             #[must_use]
             pub fn size_in_bytes(&self) -> u64 {
                 self.chain.size_in_bytes()
-            }
-
-            /// Returns the hasher.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            /// use tamis::hash::HashItem;
-            ///
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1 << 16)?;")]
-            /// filter.by_hash().insert(filter.hasher().hash_item("a"));
-            /// assert!(filter.contains("a"));
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[must_use]
-            pub fn hasher(&self) -> &S {
-                self.chain.hasher()
             }
         }
     )*};

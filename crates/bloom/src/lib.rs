@@ -98,6 +98,10 @@ pub extern crate self as bloom;
 #[cfg(any(test, feature = "rayon"))]
 extern crate std;
 
+// First: rustdoc shows the methods of a type in the order of the modules.
+#[cfg(feature = "items")]
+mod methods;
+
 #[cfg(feature = "items")]
 mod array;
 #[cfg_attr(
@@ -130,17 +134,15 @@ mod figures;
 #[cfg(feature = "items")]
 mod filter;
 #[cfg(feature = "items")]
+mod fixed_methods;
+#[cfg(feature = "items")]
 mod geometry;
 #[cfg(feature = "items")]
 mod growing;
 #[cfg(feature = "items")]
 mod growing_methods;
 #[cfg(feature = "items")]
-mod growing_traits;
-#[cfg(feature = "items")]
 mod many;
-#[cfg(feature = "items")]
-mod methods;
 #[cfg(all(test, tamis_loom, feature = "items"))]
 mod models;
 #[cfg(feature = "items")]

@@ -1,39 +1,111 @@
-//! The methods that are the same in several filters of a fixed size.
+//! The methods that are the same in all filters.
 
 use alloc::vec::Vec;
 
+#[cfg(feature = "std")]
+use tamis_core::BuildError;
 use tamis_core::{AsItem, ByHash, Figures, Hashed, many};
+#[cfg(feature = "std")]
+use tamis_hash::DefaultHashBuilder;
 use tamis_hash::HashItem;
 
 use crate::blocked::BlockedBloomFilter;
+#[cfg(feature = "std")]
+use crate::builder::Builder;
 use crate::classic::BloomFilter;
 use crate::counting::CountingBloomFilter;
-use crate::exclusive::Exclusive;
-use crate::geometry::Geometry;
+#[cfg(feature = "std")]
+use crate::growing::ScalableBuilder;
 use crate::once::OnceBloomFilter;
+use crate::once_scalable::OnceScalableBloomFilter;
+use crate::rotating::RotatingBloomFilter;
+#[cfg(feature = "std")]
+use crate::rotating::builder::RotatingBuilder;
+use crate::scalable::ScalableBloomFilter;
 
-macro_rules! of_a_fixed_size {
-    ($($ty:ident)*) => {$(
-        impl<T: ?Sized, S> $ty<T, S> {
-            /// Returns the filter as seen by code that has hashes instead of items.
+/// Defines the methods of a group of types. With each type comes the field that has its hasher and
+/// reads its figures (without one, the type does), and how many of concurrent inserts of a new item
+/// return `true`. The rest is common to the group: its builder, and sentences.
+macro_rules! methods {
+    (
+        $($ty:ident $(.$field:ident)? => $winners:literal),+;
+        builder: $builder:ty,
+        capacity: $capacity:literal,
+        builds: $builds:literal,
+        inserts: $inserts:literal,
+        queries: $queries:literal,
+        sample: $sample:literal
+    ) => {$(
+        #[cfg(feature = "std")]
+        impl<T: ?Sized> $ty<T> {
+            #[doc = $capacity]
+            ///
+            /// # Errors
+            ///
+            /// [`BuildError`] if the allocation fails, or if no filter of this type has so high a
+            /// capacity ([`RateTooLow`](BuildError::RateTooLow),
+            /// [`TooLarge`](BuildError::TooLarge)).
             ///
             /// # Examples
             ///
             /// ```
             /// # use tamis_bloom as tamis;
             #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            /// use tamis::hash::HashItem;
+            ///
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1_000_000)?;")]
+            /// assert_eq!(filter.capacity(), 1_000_000);
+            /// # Ok::<(), tamis::BuildError>(())
+            /// ```
+            pub fn with_capacity(items: usize) -> Result<Self, BuildError> {
+                Self::builder().capacity(items).build()
+            }
+
+            #[doc = $builds]
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_bloom as tamis;
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             ///
             #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
-            /// let filter = builder.capacity(10_000).false_positive_rate(1e-3).build()?;
-            /// let hash = filter.hasher().hash_item("a");
-            /// filter.by_hash().insert(hash);
-            /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
+            /// let filter = builder.capacity(1000).false_positive_rate(1e-4).build()?;
+            /// assert!(filter.insert("a"));
+            /// # Ok::<(), tamis::BuildError>(())
+            /// ```
+            pub fn builder() -> $builder {
+                <$builder>::new(DefaultHashBuilder::default())
+            }
+        }
+
+        impl<T: ?Sized, S> $ty<T, S> {
+            /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's
+            /// index and what [`insert`](Self::insert) would have returned.
+            ///
+            #[doc = $inserts]
+            #[doc = concat!(" As with [`insert`](Self::insert), **", $winners, "** of concurrent")]
+            /// inserts of a new item returns `true`. See [batches](crate#batches) for slow
+            /// iterators and panics.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_bloom as tamis;
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            ///
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(1000)?;")]
+            /// let mut new = 0;
+            /// filter.insert_many_with(0..10, |_number, is_new| new += usize::from(is_new));
+            /// assert_eq!(new, 10);
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
             #[inline]
-            pub fn by_hash(&self) -> ByHash<'_, Self> {
-                Hashed::by_hash(self)
+            pub fn insert_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+            where
+                I: IntoIterator<Item: AsItem<T>>,
+                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+            {
+                self.insert_hashes(self.hashes(items), on_result);
             }
 
             /// Inserts many items and collects what [`insert`](Self::insert) would have returned
@@ -59,15 +131,16 @@ macro_rules! of_a_fixed_size {
                 I: IntoIterator<Item: AsItem<T>>,
                 S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
             {
-                many::insert(self, self.shared.hashes(items))
+                many::insert(self, self.hashes(items))
             }
 
             /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's
             /// index and what [`contains`](Self::contains) would have returned.
             ///
-            /// Faster than single queries in filters larger than the caches. Up to 32 items are
-            /// queried before the first call of `on_result`, so an insert made in `on_result` may
-            /// be invisible to the results after it. See [batches](crate#batches).
+            #[doc = $queries]
+            /// Up to 32 items are queried before the first call of `on_result`, so an insert made
+            /// in `on_result` may be invisible to the results after it. See
+            /// [batches](crate#batches).
             ///
             /// # Examples
             ///
@@ -93,7 +166,7 @@ macro_rules! of_a_fixed_size {
                 I: IntoIterator<Item: AsItem<T>>,
                 S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
             {
-                self.shared.contains_many_with(self.shared.hashes(items), on_result);
+                self.contains_hashes(self.hashes(items), on_result);
             }
 
             /// Queries many items and collects what [`contains`](Self::contains) would have
@@ -117,39 +190,38 @@ macro_rules! of_a_fixed_size {
                 I: IntoIterator<Item: AsItem<T>>,
                 S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
             {
-                many::contains(self, self.shared.hashes(items))
+                many::contains(self, self.hashes(items))
             }
 
-            /// Returns exclusive access to the filter, through which inserts are plain stores.
+            /// Hashes items. The user's code runs here, before a line is touched or locked.
+            #[inline]
+            pub(crate) fn hashes<I>(&self, items: I) -> impl Iterator<Item = u64>
+            where
+                I: IntoIterator<Item: AsItem<T>>,
+                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+            {
+                items.into_iter().map(|item| self.hasher().hash_item(item.as_item()))
+            }
+
+            /// Returns the filter as seen by code that has hashes instead of items.
             ///
             /// # Examples
             ///
             /// ```
             /// # use tamis_bloom as tamis;
             #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let mut filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
-            /// assert!(filter.get_mut().insert("a"));
+            /// use tamis::hash::HashItem;
+            ///
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            /// let filter = builder.capacity(10_000).false_positive_rate(1e-3).build()?;
+            /// let hash = filter.hasher().hash_item("a");
+            /// filter.by_hash().insert(hash);
+            /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
-            #[must_use]
-            pub fn get_mut(&mut self) -> Exclusive<'_, Self> {
-                Exclusive::new(self)
-            }
-
-            /// Returns the number of distinct items that the filter was built for.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
-            /// assert_eq!(filter.capacity(), 10);
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[must_use]
-            pub fn capacity(&self) -> usize {
-                self.shared.capacity()
+            #[inline]
+            pub fn by_hash(&self) -> ByHash<'_, Self> {
+                Hashed::by_hash(self)
             }
 
             /// Returns how full the filter is, and the false-positive rate of its contents. Reads
@@ -173,16 +245,14 @@ macro_rules! of_a_fixed_size {
             /// ```
             #[must_use]
             pub fn figures(&self) -> Figures {
-                self.shared.figures()
+                self$(.$field)?.read_figures(None)
             }
 
             /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for
             /// metrics.
             ///
-            /// Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at
-            /// most twice that number, evenly spread: `O(lines)`. A line of a counting filter is
-            /// four cache lines: 512 counters. A sample of 1024 lines takes less than a millisecond
-            /// at any size.
+            #[doc = $sample]
+            /// A sample of 1024 lines takes less than a millisecond at any size.
             ///
             /// # Examples
             ///
@@ -202,7 +272,7 @@ macro_rules! of_a_fixed_size {
             /// ```
             #[must_use]
             pub fn figures_sampled(&self, lines: u64) -> Figures {
-                self.shared.figures_sampled(lines)
+                self$(.$field)?.read_figures(Some(lines))
             }
 
             /// Returns the hasher.
@@ -219,92 +289,54 @@ macro_rules! of_a_fixed_size {
             /// assert!(filter.contains("a"));
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
+            #[inline]
             #[must_use]
             pub fn hasher(&self) -> &S {
-                self.shared.hasher()
+                &self$(.$field)?.hasher
             }
         }
-    )*};
+    )+};
 }
 
-of_a_fixed_size! { BloomFilter BlockedBloomFilter OnceBloomFilter CountingBloomFilter }
-
-macro_rules! of_bits {
-    ($($ty:ident)*) => {$(
-        impl<T: ?Sized, S> $ty<T, S> {
-            /// Clears the filter. Takes `&mut self`, because a concurrent query would miss items.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let mut filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
-            /// filter.insert("a");
-            /// filter.clear();
-            /// assert!(!filter.contains("a"));
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            pub fn clear(&mut self) {
-                self.shared.clear();
-            }
-
-            /// Returns the estimated number of items divided by the capacity. 1 means full. Above 1
-            /// the filter is overfilled, and its rate may be higher than the rate it was built for.
-            /// Reads all bits: `O(bits)`.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(1000)?;")]
-            /// for item in 0..3000 {
-            ///     filter.insert(&item);
-            /// }
-            /// assert!((2.5..3.5).contains(&filter.saturation()));
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[must_use]
-            pub fn saturation(&self) -> f64 {
-                self.shared.saturation()
-            }
-
-            /// Returns the size of the bit array in bytes.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder().bits(4096);")]
-            /// let filter = builder.probes(4).build()?;
-            /// assert_eq!(filter.size_in_bytes(), 512);
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[must_use]
-            pub fn size_in_bytes(&self) -> u64 {
-                self.geometry().size_in_bytes()
-            }
-
-            /// Returns the sizes that determine where the bits of an item lie.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder().bits(4096);")]
-            /// let filter = builder.probes(4).build()?;
-            /// assert_eq!(filter.geometry().bits(), 4096);
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[must_use]
-            pub fn geometry(&self) -> Geometry {
-                self.shared.geometry()
-            }
-        }
-    )*};
+methods! { BloomFilter.shared => "at least one",
+    BlockedBloomFilter.shared => "at least one",
+    OnceBloomFilter.shared => "exactly one",
+    CountingBloomFilter.shared => "at least one";
+    builder: Builder<Self>,
+    capacity: " Builds an empty filter for `items` distinct items at a false-positive rate of 1 %, \
+               with a randomly keyed hasher. A capacity of 0 counts as 1.",
+    builds: " Returns a builder, which sizes the filter by items and rate or by bits and probes, \
+             and takes any hasher.",
+    inserts: " Faster than single inserts in filters larger than the caches, and as fast in small \
+              ones.",
+    queries: " Faster than single queries in filters larger than the caches.",
+    sample: " Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at \
+             most twice that number, evenly spread: `O(lines)`. A line of a counting filter is \
+             four cache lines: 512 counters."
 }
 
-of_bits! { BloomFilter BlockedBloomFilter OnceBloomFilter }
+methods! { ScalableBloomFilter.chain => "at least one",
+    OnceScalableBloomFilter.chain => "exactly one";
+    builder: ScalableBuilder<Self>,
+    capacity: " Builds an empty filter at a false-positive rate of 1 %, with a randomly keyed \
+               hasher. Its first slice takes `items` items, at least 1024.",
+    builds: " Returns a builder, which takes a first and a last size, a rate, a limit for the \
+             memory, and any hasher.",
+    inserts: " Faster than single inserts: 32 items pass all slices together.",
+    queries: " Faster than single queries: 32 items pass all slices together.",
+    sample: " Reads at least `lines` of the filter's 64-byte lines, and at least two lines of each \
+             slice (all if there are fewer), evenly spread. It reads about twice that number at \
+             most: `O(lines)`."
+}
+
+methods! { RotatingBloomFilter => "exactly one";
+    builder: RotatingBuilder<T>,
+    capacity: " Builds an empty filter for a window of `items` items at a false-positive rate of \
+               1 %, with a randomly keyed hasher. A capacity of 0 counts as 1.",
+    builds: " Returns a builder, which sets the window, the rate and the hasher.",
+    inserts: " Faster than single inserts, most of all in filters larger than the caches.",
+    queries: " Faster than single queries, most of all in filters larger than the caches.",
+    sample: " Reads groups of 64-byte lines, with a line of each generation in a group: at least \
+             `lines` lines, rounded up to whole groups (all if there are fewer), and at most twice \
+             that number, evenly spread: `O(lines)`."
+}

@@ -281,8 +281,6 @@ mod tests {
     use super::*;
     use crate::{BlockedBloomFilter, BloomFilter, CountingBloomFilter};
 
-    /// The bits that items can set are exactly those that a union with all of them sets, and those
-    /// that an overfilled filter has.
     #[test]
     fn clearing_all_lines_makes_all_items_new() {
         for words in [1, 4] {
@@ -298,6 +296,8 @@ mod tests {
         }
     }
 
+    /// The bits that items can set are exactly those that a union with all of them sets, and those
+    /// that an overfilled filter has.
     #[test]
     fn item_bits_are_those_that_items_set() {
         fn check<F>(geometry: Geometry, insert: impl Fn(&F, u64))

@@ -1,13 +1,12 @@
 //! The rotating filter: remembers the last items or the last span of time, and claims each item
 //! once.
 
-use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::fmt;
 use core::marker::PhantomData;
 use core::time::Duration;
 
-use tamis_core::{AsItem, ByHash, Hashed, HashedRefresh as _, many};
+use tamis_core::{AsItem, Hashed as _, HashedRefresh as _};
 use tamis_hash::{DefaultHashBuilder, HashItem};
 use tamis_sync::run_batches;
 
@@ -269,55 +268,6 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.contains_hash(self.hasher.hash_item(item))
     }
 
-    /// Returns the filter as seen by code that has hashes instead of items.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    /// use tamis::hash::HashItem;
-    ///
-    /// let builder = RotatingBloomFilter::<str>::builder().capacity(10_000);
-    /// let filter = builder.false_positive_rate(1e-3).build()?;
-    /// let hash = filter.hasher().hash_item("a");
-    /// filter.by_hash().insert(hash);
-    /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn by_hash(&self) -> ByHash<'_, Self> {
-        Hashed::by_hash(self)
-    }
-
-    /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's index
-    /// and what [`insert`](Self::insert) would have returned.
-    ///
-    /// Faster than single inserts, most of all in filters larger than the caches. As with
-    /// [`insert`](Self::insert), **exactly one** of concurrent inserts of a new item returns
-    /// `true`. See [batches](crate#batches) for slow iterators and panics.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    ///
-    /// let seen = RotatingBloomFilter::<u64>::with_capacity(1000)?;
-    /// let mut new = 0;
-    /// seen.insert_many_with(0..10, |_number, is_new| new += usize::from(is_new));
-    /// assert_eq!(new, 10);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn insert_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        self.insert_hashes(self.hashes(items), on_result);
-    }
-
     /// Inserts or refreshes many items, owned or borrowed. Calls `on_result` in order, with each
     /// item's index and what [`insert_or_refresh`](Self::insert_or_refresh) would have returned.
     ///
@@ -338,95 +288,6 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
         run_batches(Insert { array: &self.array, refresh: true }, self.hashes(items), on_result);
-    }
-
-    /// Inserts many items and collects what [`insert`](Self::insert) would have returned for each.
-    /// See [`insert_many_with`](Self::insert_many_with).
-    ///
-    /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the iterator
-    /// or the hasher panics, nothing has been inserted.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    ///
-    /// let builder = RotatingBloomFilter::<str>::builder().capacity(1000);
-    /// let seen = builder.false_positive_rate(1e-10).build()?;
-    /// assert_eq!(seen.insert_many(["a", "b", "a"]), [true, true, false]);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use = "`extend` inserts without results"]
-    pub fn insert_many<I>(&self, items: I) -> Vec<bool>
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        many::insert(self, self.hashes(items))
-    }
-
-    /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's index
-    /// and what [`contains`](Self::contains) would have returned.
-    ///
-    /// Faster than single queries, most of all in filters larger than the caches. Up to 32 items
-    /// are queried before the first call of `on_result`, so an insert made in `on_result` may be
-    /// invisible to the results after it. See [batches](crate#batches).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    ///
-    /// let seen = RotatingBloomFilter::<str>::with_capacity(1000)?;
-    /// seen.insert("b");
-    /// let mut hits = 0;
-    /// seen.contains_many_with(["a", "b"], |_number, hit| hits += usize::from(hit));
-    /// assert_eq!(hits, 1);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn contains_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        self.contains_hashes(self.hashes(items), on_result);
-    }
-
-    /// Queries many items and collects what [`contains`](Self::contains) would have returned for
-    /// each. See [`contains_many_with`](Self::contains_many_with).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    ///
-    /// let builder = RotatingBloomFilter::<str>::builder().capacity(1000);
-    /// let seen = builder.false_positive_rate(1e-10).build()?;
-    /// seen.insert("b");
-    /// assert_eq!(seen.contains_many(["a", "b"]), [false, true]);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn contains_many<I>(&self, items: I) -> Vec<bool>
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        many::contains(self, self.hashes(items))
-    }
-
-    /// Hashes items. The user's code runs here, before anything is locked.
-    #[inline]
-    fn hashes<I>(&self, items: I) -> impl Iterator<Item = u64>
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        items.into_iter().map(|item| self.hasher.hash_item(item.as_item()))
     }
 
     /// Returns the number of new items in the window that the filter is sized for. In a window by
@@ -477,25 +338,6 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
         self.array.ring.size_in_bytes()
-    }
-
-    /// Returns the hasher.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    /// use tamis::hash::HashItem;
-    ///
-    /// let seen = RotatingBloomFilter::<str>::with_capacity(10)?;
-    /// seen.by_hash().insert(seen.hasher().hash_item("a"));
-    /// assert!(seen.contains("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn hasher(&self) -> &S {
-        &self.hasher
     }
 }
 

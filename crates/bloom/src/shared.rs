@@ -5,7 +5,7 @@ use core::borrow::Borrow;
 use core::fmt;
 use core::marker::PhantomData;
 
-use tamis_core::{AsItem, BuildError};
+use tamis_core::BuildError;
 use tamis_hash::{HashItem, ItemHasher};
 use tamis_sync::{LINE_WORDS, out_of_memory, run_batches};
 
@@ -22,7 +22,7 @@ pub struct Shared<A, T: ?Sized, S> {
     pub(crate) array: A,
     geometry: Geometry,
     capacity: usize,
-    hasher: S,
+    pub(crate) hasher: S,
     /// No item is stored: the filter is `Send` and `Sync` whatever `T` is.
     item: PhantomData<fn(&T)>,
 }
@@ -145,22 +145,8 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
         run_batches(InsertMut(array), items.into_iter().map(|item| hash(hasher, item)), on_result);
     }
 
-    /// Hashes items. The user's code runs here, before a line is touched or locked.
-    #[inline]
-    pub(crate) fn hashes<I>(&self, items: I) -> impl Iterator<Item = u64>
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        items.into_iter().map(|item| self.hasher.hash_item(item.as_item()))
-    }
-
     pub(crate) fn clear(&mut self) {
         self.array.clear();
-    }
-
-    pub(crate) fn hasher(&self) -> &S {
-        &self.hasher
     }
 
     pub(crate) fn geometry(&self) -> Geometry {
@@ -255,7 +241,7 @@ mod tests {
         }
         let lines = geometry.lines();
         let region = lines / REGIONS;
-        let fill = filter.figures().fill.value;
+        let fill = filter.read_figures(None).fill.value;
         for number in 0..REGIONS {
             let all = region * number..region * (number + 1);
             let ones: u64 = all.map(|line| ones(filter.array.read(line))).sum();
@@ -267,7 +253,7 @@ mod tests {
             let sigma = (fill * usable as f64 * f64::from(probes)).sqrt();
             assert!(spread < 5.5 * sigma, "region {number}: {ones} ones, {spread} off, σ {sigma}");
         }
-        let rate = filter.figures().false_positive_rate.value;
+        let rate = filter.read_figures(None).false_positive_rate.value;
         let queries = (1500.0 / rate) as u64;
         let hits = (ITEMS..ITEMS + queries).filter(|item| filter.contains(item)).count() as u64;
         let bounds = bounds(rate, queries);

@@ -28,16 +28,13 @@ impl<W: Writer> Slices<W> {
         let (mut items, mut set, mut missed, mut usable) = (zero, zero, zero, 0.0);
         let mut newest = zero;
         for slice in self.iter() {
-            let figures = match lines {
-                None => slice.filter.figures(),
-                Some(lines) => {
-                    let share = u128::from(lines) * u128::from(of_slice(slice));
-                    let share = share.div_ceil(u128::from(all));
-                    // Two lines at least: one has no spread to estimate the error from.
-                    let share = u64::try_from(share).unwrap_or(u64::MAX).max(2);
-                    slice.filter.figures_sampled(share)
-                }
-            };
+            let share = lines.map(|lines| {
+                let share = u128::from(lines) * u128::from(of_slice(slice));
+                let share = share.div_ceil(u128::from(all));
+                // Two lines at least: one has no spread to estimate the error from.
+                u64::try_from(share).unwrap_or(u64::MAX).max(2)
+            });
+            let figures = slice.filter.read_figures(share);
             let bits = slice.filter.geometry().usable_bits() as f64;
             usable += bits;
             // The samples are independent.

@@ -14,7 +14,7 @@ use core::borrow::Borrow;
 use core::fmt;
 use core::marker::PhantomData;
 
-use tamis_core::{AsItem, BuildError};
+use tamis_core::{BuildError, Figures};
 use tamis_hash::HashItem;
 use tamis_sync::{out_of_memory, run_batches};
 
@@ -30,6 +30,8 @@ mod figures;
 mod many;
 #[cfg(all(test, tamis_loom))]
 mod models;
+#[cfg(all(test, any(tamis_loom, tamis_shuttle)))]
+mod mutants;
 pub(crate) mod plan;
 mod prepare;
 #[cfg(all(test, tamis_shuttle))]
@@ -44,7 +46,7 @@ mod tests;
 /// A growing filter. `W` is the kind of its inserts.
 pub struct Chain<W, T: ?Sized, S> {
     pub(crate) slices: Slices<W>,
-    hasher: S,
+    pub(crate) hasher: S,
     /// No item is stored: the filter is `Send` and `Sync` whatever `T` is.
     item: PhantomData<fn(&T)>,
 }
@@ -110,16 +112,6 @@ impl<W: Claim, T: ?Sized, S> Chain<W, T, S> {
         run_batches(Contains::new(&self.slices), hashes, on_result);
     }
 
-    /// Hashes items. The user's code runs here, before anything is locked.
-    #[inline]
-    pub(crate) fn hashes<I>(&self, items: I) -> impl Iterator<Item = u64>
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        items.into_iter().map(|item| self.hasher.hash_item(item.as_item()))
-    }
-
     /// Makes a chain of one empty slice like the first. (The plan of a loaded filter may compute
     /// other sizes.) If the allocation fails, ends as std's collections do.
     pub(crate) fn clear(&mut self) {
@@ -129,12 +121,12 @@ impl<W: Claim, T: ?Sized, S> Chain<W, T, S> {
         self.slices = Slices::of_first(plan, slice);
     }
 
-    pub(crate) fn hasher(&self) -> &S {
-        &self.hasher
-    }
-
     pub(crate) fn size_in_bytes(&self) -> u64 {
         self.slices.size_in_bytes()
+    }
+
+    pub(crate) fn read_figures(&self, lines: Option<u64>) -> Figures {
+        self.slices.figures(lines)
     }
 
     /// Copies the filter while other threads insert. If an allocation fails, ends as std's

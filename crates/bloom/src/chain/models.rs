@@ -12,6 +12,7 @@ use tamis_sync::model::{Mutant, check, must_fail, must_fail_with};
 use tamis_sync::thread::{Arc, spawn};
 
 use super::claim::{self, Claim, View};
+use super::mutants::{Insert, MISSED, NONE_NEW, NOT_ONE, early, without_visits};
 use super::plan::Plan;
 use super::slices::Slices;
 use crate::array::Array;
@@ -19,9 +20,6 @@ use crate::array::line::InLine;
 use crate::bits::{Free, LOCK, Locked};
 use crate::probe::line::Shape;
 
-const MISSED: &str = "an inserted item was missed";
-const NONE_NEW: &str = "no insert returned that the item is new";
-const NOT_ONE: &str = "not exactly one insert returned that the item is new";
 const UNSET: &str = "is set";
 /// loom's message for a load under a lock that is not ordered after a store under the lock.
 const RACE: &str = "Causality violation";
@@ -73,7 +71,6 @@ fn hash(item: usize) -> u64 {
     hashes[item]
 }
 
-type Insert<W> = fn(&Slices<W>, u64) -> bool;
 type Query<W> = fn(&Slices<W>, u64) -> bool;
 
 // An old item is found at any time, no insert is lost, and one slice is published.
@@ -112,14 +109,8 @@ fn mutant_a_query_of_the_newest_slice() {
     });
 }
 
-/// An insert writes into the next slice as soon as it is set, before it is published.
 #[test]
 fn mutant_an_insert_into_an_unpublished_slice() {
-    fn early(slices: &Slices<Free>, hash: u64) -> bool {
-        let seen = (0..).take_while(|&index| slices.get(index).is_some()).count();
-        !slices.contains_in(seen, hash)
-            && claim::insert_absent(slices, View { seen, ..View::of(slices) }, hash)
-    }
     must_fail(MISSED, || {
         check(1, Some(2), || crossing::<Free>(early, Slices::contains));
     });
@@ -228,14 +219,9 @@ fn mutant_a_lock_that_does_not_exclude() {
     });
 }
 
-/// The lines of an older slice are not visited.
 #[test]
 fn mutant_a_claim_without_visits() {
-    fn insert(slices: &Slices<Locked>, hash: u64) -> bool {
-        let view = View { closed: slices.len(), ..View::of(slices) };
-        !slices.contains_in(view.seen, hash) && claim::insert_absent(slices, view, hash)
-    }
-    must_fail(NOT_ONE, || check(1, Some(3), || exactly_one(insert)));
+    must_fail(NOT_ONE, || check(1, Some(3), || exactly_one(without_visits)));
 }
 
 /// The query before the visits decides.

@@ -7,7 +7,8 @@ use tamis_hash::{HashItem, Rapid};
 use tamis_sync::schedule::{check, must_fail};
 use tamis_sync::thread::{Arc, spawn};
 
-use super::claim::{self, Claim, View};
+use super::claim::{self, Claim};
+use super::mutants::{Insert, MISSED, NONE_NEW, NOT_ONE, early, without_visits};
 use super::plan::Plan;
 use super::slices::Slices;
 use crate::array::Array as _;
@@ -17,12 +18,6 @@ use crate::bits::{Free, Locked};
 /// Threads, and items of which each thread inserts half.
 const THREADS: usize = 4;
 const ITEMS: u64 = 24;
-
-const MISSED: &str = "an inserted item was missed";
-const NONE_NEW: &str = "no insert returned that the item is new";
-const NOT_ONE: &str = "not exactly one insert returned that the item is new";
-
-type Insert<W> = fn(&Slices<W>, u64) -> bool;
 
 fn hash(item: u64) -> u64 {
     Rapid::with_seed(2).hash_item(&item)
@@ -83,26 +78,15 @@ fn mutant_claims_without_a_lock_while_a_filter_grows() {
     });
 }
 
-/// Each slice has locks, but an older slice is not visited.
 #[test]
 fn mutant_claims_without_visits_while_a_filter_grows() {
-    fn without_visits(slices: &Slices<Locked>, hash: u64) -> bool {
-        let view = View { closed: slices.len(), ..View::of(slices) };
-        !slices.contains_in(view.seen, hash) && claim::insert_absent(slices, view, hash)
-    }
     must_fail(NOT_ONE, 2000, || {
         assert!(growth(without_visits).iter().all(|&winners| winners == 1), "{NOT_ONE}");
     });
 }
 
-/// An insert goes into the slice that comes next, before it is published.
 #[test]
 fn mutant_an_insert_into_an_unpublished_slice() {
-    fn early(slices: &Slices<Free>, hash: u64) -> bool {
-        let seen = (0..).take_while(|&index| slices.get(index).is_some()).count();
-        !slices.contains_in(seen, hash)
-            && claim::insert_absent(slices, View { seen, ..View::of(slices) }, hash)
-    }
     must_fail(MISSED, 2000, || {
         growth::<Free>(early);
     });

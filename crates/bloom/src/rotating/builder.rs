@@ -263,49 +263,6 @@ impl<T: ?Sized, S> RotatingBuilder<T, S> {
     }
 }
 
-impl<T: ?Sized> RotatingBloomFilter<T> {
-    /// Builds an empty filter for a window of `items` items at a false-positive rate of 1 %, with a
-    /// randomly keyed hasher. A capacity of 0 counts as 1.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] if the allocation fails, or if no filter of this type has so high a capacity
-    /// ([`RateTooLow`](BuildError::RateTooLow), [`TooLarge`](BuildError::TooLarge)).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    ///
-    /// let seen = RotatingBloomFilter::<str>::with_capacity(1_000_000)?;
-    /// assert!(seen.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[cfg(feature = "std")]
-    pub fn with_capacity(items: usize) -> Result<Self, BuildError> {
-        Self::builder().capacity(items).build()
-    }
-
-    /// Returns a builder, which sets the window, the rate and the hasher.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    ///
-    /// let builder = RotatingBloomFilter::<str>::builder().capacity(1000);
-    /// let seen = builder.false_positive_rate(1e-6).build()?;
-    /// assert!(seen.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[cfg(feature = "std")]
-    pub fn builder() -> RotatingBuilder<T> {
-        RotatingBuilder::new(DefaultHashBuilder::default())
-    }
-}
-
 impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// Takes an array of this geometry and window.
     pub(crate) fn of_array(

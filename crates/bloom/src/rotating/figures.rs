@@ -11,60 +11,9 @@ use tamis_core::{Figures, Mean, Sampled};
 use super::RotatingBloomFilter;
 use super::array::Rotating;
 use crate::figures::{LineRate, ones};
-use crate::geometry::{Geometry, with_equal_hashes};
+use crate::geometry::with_equal_hashes;
 
 impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
-    /// Returns how full the filter is, and the false-positive rate of its contents. Reads all bits
-    /// once: `O(bits)`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    ///
-    /// let builder = RotatingBloomFilter::<u64>::builder().capacity(10_000);
-    /// let filter = builder.false_positive_rate(1e-3).build()?;
-    /// for item in 0..5000 {
-    ///     filter.insert(&item);
-    /// }
-    /// let figures = filter.figures();
-    /// assert!((4000.0..6000.0).contains(&figures.items.value));
-    /// assert!(figures.saturation.value < 0.7 && figures.false_positive_rate.value < 0.01);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn figures(&self) -> Figures {
-        self.array.figures(self.geometry, u64::MAX)
-    }
-
-    /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for metrics.
-    ///
-    /// Reads groups of 64-byte lines, with a line of each generation in a group: at least `lines`
-    /// lines, rounded up to whole groups (all if there are fewer), and at most twice that number,
-    /// evenly spread: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    ///
-    /// let builder = RotatingBloomFilter::<u64>::builder().capacity(10_000);
-    /// let filter = builder.false_positive_rate(1e-3).build()?;
-    /// for item in 0..5000 {
-    ///     filter.insert(&item);
-    /// }
-    /// let (sampled, exact) = (filter.figures_sampled(50), filter.figures());
-    /// let difference = (sampled.items.value - exact.items.value).abs();
-    /// assert!(difference <= 9.0 * sampled.items.standard_error);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn figures_sampled(&self, lines: u64) -> Figures {
-        self.array.figures(self.geometry, lines)
-    }
-
     /// Returns how full the filter is; above 1 its false-positive rate may be higher than
     /// requested. Reads all bits: `O(size)`.
     ///
@@ -109,37 +58,23 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     pub fn false_positive_rate(&self) -> f64 {
         self.figures().false_positive_rate.value
     }
-}
-
-impl Rotating {
-    /// Returns the slots of the live generations.
-    fn live(&self) -> impl Iterator<Item = usize> + Clone + use<> {
-        let live = self.ring.state().live(self.ring.slots());
-        (0..self.ring.slots()).filter(move |slot| live >> slot & 1 != 0)
-    }
-
-    /// Reads evenly spread places: at least as many as have `lines` lines (all if there are fewer).
-    fn sample(&self, lines: u64) -> impl Iterator<Item = u64> + Clone + use<> {
-        let (all, slots) = (self.ring.places(), self.ring.slots() as u64);
-        let step = (all / lines.div_ceil(slots).max(1)).max(1);
-        (0..all).step_by(usize::try_from(step).unwrap_or(usize::MAX))
-    }
 
     /// Reads the places of all live generations once, or evenly spread places: at least as many as
-    /// have `lines` lines.
-    pub(crate) fn figures(&self, geometry: Geometry, lines: u64) -> Figures {
-        let (plan, places) = (self.ring.plan(), self.ring.places());
+    /// have this number of lines.
+    pub(crate) fn read_figures(&self, lines: Option<u64>) -> Figures {
+        let (array, geometry) = (&self.array, self.geometry);
+        let (plan, places) = (array.ring.plan(), array.ring.places());
         let line_bits = (geometry.usable_bits() / geometry.lines()) as f64;
-        let live: Vec<usize> = self.live().collect();
+        let live: Vec<usize> = array.live().collect();
         let mut fills = vec![Mean::default(); live.len()];
         let mut rates = Mean::default();
         // The layout is always one in lines.
         let rate = LineRate::new(geometry).ok();
-        for place in self.sample(lines) {
+        for place in array.sample(lines.unwrap_or(u64::MAX)) {
             // The probability that an absent item is in no generation, by logarithms.
             let mut missed = 0.0;
             for (slot, fill) in live.iter().zip(&mut fills) {
-                let line = self.ring.read(place, *slot);
+                let line = array.ring.read(place, *slot);
                 fill.add(ones(line) as f64 / line_bits);
                 missed += rate.as_ref().map_or(0.0, |rate| log1p(-rate.of(line)));
             }
@@ -162,5 +97,20 @@ impl Rotating {
         };
         let rate = rates.of(places).map(|rate| with_equal_hashes(rate, all.value));
         Figures::new(all, fill, saturation, rate)
+    }
+}
+
+impl Rotating {
+    /// Returns the slots of the live generations.
+    fn live(&self) -> impl Iterator<Item = usize> + Clone + use<> {
+        let live = self.ring.state().live(self.ring.slots());
+        (0..self.ring.slots()).filter(move |slot| live >> slot & 1 != 0)
+    }
+
+    /// Reads evenly spread places: at least as many as have `lines` lines (all if there are fewer).
+    fn sample(&self, lines: u64) -> impl Iterator<Item = u64> + Clone + use<> {
+        let (all, slots) = (self.ring.places(), self.ring.slots() as u64);
+        let step = (all / lines.div_ceil(slots).max(1)).max(1);
+        (0..all).step_by(usize::try_from(step).unwrap_or(usize::MAX))
     }
 }
