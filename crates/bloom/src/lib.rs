@@ -67,6 +67,17 @@
 //!   (`insert_many` hashes all items first.) If the callback panics, up to 31 further items have
 //!   already been inserted, and their results are lost. The filter stays valid in every case.
 //!
+//! # Locks
+//!
+//! Filters that rotate, once filters with several words per item, and once filters that grow hold
+//! a lock for the few stores of an insert. So:
+//!
+//! * **Fork only while no other thread inserts.** A lock that a thread holds at that moment stays
+//!   locked in the child, where the thread does not exist. An insert there would wait for ever.
+//! * **Do not insert in a signal handler.** It may have interrupted the holder of the lock.
+//!
+//! Queries take no lock, and neither do inserts into the other filters.
+//!
 //! # Metrics
 //!
 //! `figures` reads all bits once, and returns the number of items, the fill, the saturation and the

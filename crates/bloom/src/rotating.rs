@@ -54,11 +54,14 @@ pub(crate) mod protocol {}
 ///
 /// In a window by items the age of an item counts from a moment during its insert. In a window by
 /// time it counts from the newest reading of the clock before its insert. An item is forgotten at
-/// the latest one generation after the window.
+/// the latest one generation after the window. (A generation by items has its share of the
+/// capacity, rounded up, and up to 2 % more. So a window of 7 items in 7 generations forgets an
+/// item after at most 14 new ones.)
 ///
 /// # What is certain
 ///
-/// * An insert that returned `true` is found for the whole window, whatever rotates meanwhile.
+/// * An insert that returned `true` is found for the whole window, unless you call
+///   [`rotate`](Self::rotate) or [`clear`](Self::clear).
 /// * So is every [`insert_or_refresh`](Self::insert_or_refresh), whatever it returned.
 /// * An [`insert`](Self::insert) that returned `false` stored nothing. Either the item was in the
 ///   window: it does not become younger. Or it was a false positive: then `contains` may return
@@ -117,14 +120,15 @@ pub(crate) mod protocol {}
 /// one of up to 256 stripes, selected by its hash, for a few loads and atomic operations. Inserts
 /// clear the oldest generation in small portions ahead of the rotation. An insert that finds the
 /// generation full waits until it has rotated, which is usually a few stores. No lock is held while
-/// code of the user runs.
+/// code of the user runs. Fork only while no thread inserts: see [locks](crate#locks).
 ///
 /// # Size and rate
 ///
 /// The false-positive rate holds with all live generations full. They hold up to `G / (G − 1)`
 /// times the window, and one spare generation is being cleared: with 7 generations the array is 4/3
 /// of what the window needs, and each generation's rate is a seventh. At 1 %, 1e-4 and 1e-6 that is
-/// 21, 39 and 69 bits per item of the window.
+/// 21, 39 and 69 bits per item of the window. A request above 30 % is treated as 30 %: false
+/// positives are not stored, so the window would move too slowly, or not at all.
 ///
 /// # Examples
 ///

@@ -429,3 +429,21 @@ fn extreme_sizes_of_the_newer_types_are_typed_errors() {
     let none = ScalableBloomFilter::<u64>::builder().max_size_in_bytes(0).build();
     assert!(matches!(none, Err(BuildError::Alloc { .. })));
 }
+
+/// An iterator may begin again after its end, or panic. A build of 32 MiB or more asks first for
+/// as many items as it has lines.
+#[test]
+fn an_iterator_is_not_asked_after_its_end() {
+    for items in [0, 3] {
+        let builder = BlockedBloomFilter::<u64>::builder().hasher(Rapid::with_seed(1));
+        let mut filter = builder.bits(1 << 28).probes(7).build().unwrap();
+        let (mut next, mut has_ended) = (0, false);
+        filter.extend(core::iter::from_fn(|| {
+            assert!(!has_ended, "asked after its end");
+            has_ended = next == items;
+            next += 1;
+            (!has_ended).then_some(next)
+        }));
+        assert_eq!(next, items + 1);
+    }
+}

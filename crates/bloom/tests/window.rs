@@ -139,6 +139,27 @@ fn every_insert_is_found_for_the_window_or_within_the_rate() {
     }
 }
 
+/// A false positive is not stored and not counted. At high rates a window that stored too little
+/// would never rotate, and would call every item known.
+#[test]
+fn a_window_moves_at_every_rate() {
+    let capacity = 3000;
+    for rate in [0.3, 0.5, 0.9, 0.9999] {
+        for (generations, words) in [(2, None), (2, Some(8)), (7, None), (16, Some(1))] {
+            let builder = builder(capacity, generations, rate);
+            let filter =
+                words.map_or(builder.clone(), |words| builder.words(words)).build().unwrap();
+            // After ten windows, ten more.
+            (0..10 * capacity).for_each(|item| _ = filter.insert(&item));
+            let new = (10 * capacity..20 * capacity).filter(|item| filter.insert(item)).count();
+            let what = format!("{rate}, {generations} generations, {words:?} words: {new} new");
+            assert!(new as u64 >= least(1.0 - 0.3, 10 * capacity), "{what}");
+            let absent = (1 << 40..(1 << 40) + 10 * capacity).filter(|item| filter.contains(item));
+            assert!(absent.count() as u64 <= most(0.3, 10 * capacity), "{what}");
+        }
+    }
+}
+
 /// Bursts into one generation, and the capacity spread over all: the reported rate is the measured
 /// one, and as long as `saturation` is at most 1, it is within the request.
 #[test]

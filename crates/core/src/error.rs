@@ -90,6 +90,10 @@ pub enum BuildError {
     /// The filter would have more than 2^64 bits.
     TooLarge,
     /// The allocation failed.
+    ///
+    /// A system may promise more memory than it has, as Linux does by default, and a container may
+    /// have a lower limit than the system. A filter touches all of its memory when it is built, and
+    /// beyond such a limit the system ends the process instead.
     Alloc {
         /// Bytes requested.
         bytes: u64,

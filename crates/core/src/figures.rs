@@ -29,7 +29,9 @@ pub struct Figures {
     ///
     /// A Bloom filter estimates it from the fill (Swamidass and Baldi 2007). The estimate is
     /// unbiased to first order, and mostly within `2/√n` of the truth up to the capacity. The more
-    /// a filter is overfilled, the less accurate it is, and it is infinite if all bits are set.
+    /// a filter is overfilled, the less accurate it is, and it is infinite if all bits are set. A
+    /// filter of several parts does not store an item that another part seems to have. So it counts
+    /// fewer items: up to 1 % fewer at a false-positive rate of 1 %.
     pub items: Sampled,
     /// The share of bits that are set, of counters that are not 0, or of slots that are occupied:
     /// from 0 to 1.

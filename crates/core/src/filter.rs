@@ -30,8 +30,9 @@ use crate::many;
 /// [`WithRate`] builds a filter. The trait is not dyn compatible. To convert an error to
 /// `tamis::Error` with `?`, add the bound `tamis::Error: From<F::InsertError>`.
 ///
-/// You can implement the trait for your own types, such as a wrapper that counts calls. Methods
-/// added later will have a default implementation.
+/// You can implement the trait for your own types, such as a wrapper that counts calls. Count in
+/// the methods of [`Hashed`], which all others call, also through a pointer. Methods added later
+/// will have a default implementation.
 ///
 /// # Examples
 ///
@@ -271,7 +272,7 @@ pub trait WithRate: Filter + Sized {
     ) -> Result<Self, BuildError>;
 }
 
-/// Implements the traits for pointers to filters.
+/// Implements the traits for pointers to filters. Methods for many items call those for hashes.
 macro_rules! through_pointers {
     ($($pointer:ty)*) => {$(
         impl<F: Filter + ?Sized> Filter for $pointer {
@@ -281,6 +282,38 @@ macro_rules! through_pointers {
             #[inline]
             fn hasher(&self) -> &F::Hasher {
                 (**self).hasher()
+            }
+
+            #[inline]
+            fn try_insert_hash(&self, hash: u64) -> Result<bool, F::InsertError> {
+                (**self).try_insert_hash(hash)
+            }
+
+            #[inline]
+            fn try_insert_hashes(
+                &self,
+                hashes: impl IntoIterator<Item = u64>,
+                on_result: impl FnMut(usize, Result<bool, F::InsertError>),
+            ) {
+                (**self).try_insert_hashes(hashes, on_result);
+            }
+
+            #[inline]
+            fn try_insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, F::InsertError>
+            where
+                Self::Item: Borrow<Q>,
+                Self::Hasher: HashItem<Q>,
+            {
+                (**self).try_insert(item)
+            }
+
+            #[inline]
+            fn contains<Q: ?Sized>(&self, item: &Q) -> bool
+            where
+                Self::Item: Borrow<Q>,
+                Self::Hasher: HashItem<Q>,
+            {
+                (**self).contains(item)
             }
 
             fn capacity(&self) -> usize {

@@ -275,7 +275,7 @@ impl<F: fmt::Debug + ?Sized> fmt::Debug for ByHash<'_, F> {
     }
 }
 
-/// Implements the trait for pointers to filters.
+/// Implements the traits for pointers to filters.
 macro_rules! through_pointers {
     ($($pointer:ty)*) => {$(
         impl<F: Hashed + ?Sized> Hashed for $pointer {
@@ -313,6 +313,34 @@ macro_rules! through_pointers {
             #[inline]
             fn prefetch_hash(&self, hash: u64) {
                 (**self).prefetch_hash(hash);
+            }
+        }
+
+        impl<F: HashedCopies + ?Sized> HashedCopies for $pointer {
+            #[inline]
+            fn remove_hash(&self, hash: u64) -> bool {
+                (**self).remove_hash(hash)
+            }
+
+            #[inline]
+            fn remove_hashes(
+                &self,
+                hashes: impl IntoIterator<Item = u64>,
+                on_result: impl FnMut(usize, bool),
+            ) {
+                (**self).remove_hashes(hashes, on_result);
+            }
+
+            #[inline]
+            fn count_hash(&self, hash: u64) -> u32 {
+                (**self).count_hash(hash)
+            }
+        }
+
+        impl<F: HashedRefresh + ?Sized> HashedRefresh for $pointer {
+            #[inline]
+            fn insert_or_refresh_hash(&self, hash: u64) -> F::Inserted {
+                (**self).insert_or_refresh_hash(hash)
             }
         }
     )*};

@@ -254,7 +254,8 @@ impl<F: Buildable> Builder<F> {
     }
 
     /// Sets the hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of
-    /// `tamis-hash`.
+    /// `tamis-hash`. All 64 bits of a hash must be well mixed: with an identity hasher, a filter
+    /// takes most items for known ones.
     ///
     /// # Examples
     ///

@@ -108,6 +108,16 @@
 //! find the item late. A result of the filter does not synchronize with the thread that inserted
 //! the item: its other writes may be invisible.
 //!
+//! # Locks
+//!
+//! Inserts, removals and counts hold the lock of an item for a few stores. A query takes it after
+//! eight disturbed attempts, in a filter that does not grow. So:
+//!
+//! * **Fork only while no other thread inserts or removes.** A lock that a thread holds at that
+//!   moment stays locked in the child, where the thread does not exist. A call that needs it would
+//!   wait for ever.
+//! * **Do not call them in a signal handler.** It may have interrupted the holder of the lock.
+//!
 //! # Features
 //!
 //! * `std` (default): random keys for the default hasher; waiting threads yield; `len` is a sharded

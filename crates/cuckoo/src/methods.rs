@@ -109,9 +109,9 @@ macro_rules! methods {
                 self.shared.contains(self.shared.hash(item))
             }
 
-            /// Inserts many items, owned or borrowed. Calls `on_result` for each item in order, with
-            /// its index and the result that [`insert`](Self::insert) would have returned. An error
-            /// does not end the batch.
+            /// Inserts many items, owned or borrowed. Calls `on_result` for each item in order,
+            /// with its index and the result that [`insert`](Self::insert) would have returned. An
+            /// error does not end the batch.
             ///
             /// Faster than single inserts in filters that do not fit in the caches.
             #[doc = $many]

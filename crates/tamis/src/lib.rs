@@ -118,8 +118,9 @@ pub use crate::error::Error;
 /// Clears or replaces a filter while other threads use it.
 ///
 /// Each operation, or each batch, pins the filter: `seen.pin().insert("a")`. To clear, replace it
-/// by an empty one: `Builder::from(&filter)` of [`bloom`] or [`cuckoo`] builds it. A replacement
-/// needs the memory of two filters for a moment.
+/// by an empty one. `Builder::from(&filter)` of [`bloom`] or [`cuckoo`] builds it; Bloom filters
+/// that grow or rotate are built as the first one was. A replacement needs the memory of two
+/// filters for a moment.
 ///
 /// # Examples
 ///

@@ -237,3 +237,96 @@ fn extend_and_collect_accept_items_owned_or_borrowed() -> Result<(), Error> {
     assert!(collected.contains("bc") && claimed.contains("bc"));
     Ok(())
 }
+
+/// A wrapper that counts what its methods of [`Hashed`] are asked.
+struct Counted(CountingBloomFilter<u64, Rapid>, std::cell::Cell<u64>);
+
+impl tamis::Hashed for Counted {
+    type Inserted = bool;
+    type InsertError = core::convert::Infallible;
+
+    fn insert_hash(&self, hash: u64) -> bool {
+        self.1.set(self.1.get() + 1);
+        self.0.by_hash().insert(hash)
+    }
+
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.1.set(self.1.get() + 1);
+        self.0.by_hash().contains(hash)
+    }
+
+    fn insert_hashes(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        mut on_result: impl FnMut(usize, bool),
+    ) {
+        let hashes = hashes.into_iter().enumerate();
+        hashes.for_each(|(number, hash)| on_result(number, self.insert_hash(hash)));
+    }
+
+    fn contains_hashes(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        mut on_result: impl FnMut(usize, bool),
+    ) {
+        let hashes = hashes.into_iter().enumerate();
+        hashes.for_each(|(number, hash)| on_result(number, self.contains_hash(hash)));
+    }
+}
+
+impl Filter for Counted {
+    type Item = u64;
+    type Hasher = Rapid;
+
+    fn hasher(&self) -> &Rapid {
+        self.0.hasher()
+    }
+
+    fn try_insert_hash(&self, hash: u64) -> Result<bool, Self::InsertError> {
+        self.1.set(self.1.get() + 100);
+        Ok(tamis::Hashed::insert_hash(self, hash))
+    }
+
+    fn capacity(&self) -> usize {
+        self.0.capacity()
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        self.0.size_in_bytes()
+    }
+
+    fn figures(&self) -> tamis::Figures {
+        self.0.figures()
+    }
+
+    fn figures_sampled(&self, lines: u64) -> tamis::Figures {
+        self.0.figures_sampled(lines)
+    }
+}
+
+/// A pointer to a filter calls the filter's own methods, and has those for copies too.
+#[test]
+#[expect(clippy::arc_with_non_send_sync, reason = "any pointer will do")]
+fn a_pointer_calls_what_it_points_to() {
+    fn ask(filter: &impl Filter<Item = u64, Hasher = Rapid>) {
+        assert!(filter.try_insert(&1).is_ok() && filter.contains(&1));
+        filter.try_insert_many_with([2, 3], |_, _| ());
+        assert_eq!(filter.contains_many([1, 2, 3]), [true; 3]);
+    }
+    let new = || {
+        let builder = CountingBloomFilter::builder().capacity(100).hasher(Rapid::with_seed(1));
+        Counted(builder.build().unwrap(), std::cell::Cell::new(0))
+    };
+    let (direct, pointed) = (new(), Arc::new(new()));
+    ask(&direct);
+    ask(&pointed);
+    assert_eq!(direct.1.get(), pointed.1.get());
+    assert!(direct.1.get() > 100);
+
+    let counting = Arc::new(new().0);
+    let by_hash = tamis::Hashed::by_hash(&counting);
+    by_hash.insert(5);
+    assert!(by_hash.count(5) == 1 && by_hash.remove(5) && !counting.by_hash().contains(5));
+    let rotating = RotatingBloomFilter::<u64>::builder().capacity(10).build().unwrap();
+    assert!(tamis::Hashed::by_hash(&Box::new(rotating)).insert_or_refresh(7));
+}

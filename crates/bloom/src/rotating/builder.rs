@@ -179,7 +179,8 @@ impl<T: ?Sized, S> RotatingBuilder<T, S> {
     }
 
     /// Sets the hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of
-    /// `tamis-hash`.
+    /// `tamis-hash`. All 64 bits of a hash must be well mixed: with an identity hasher, a filter
+    /// takes most items for known ones.
     ///
     /// # Examples
     ///

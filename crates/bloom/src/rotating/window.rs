@@ -122,8 +122,8 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
 
     /// Returns how often readings of another clock took over: see [Time](Self#time). Each time, the
     /// clock was set back, or a reading before was wrong and may have made the filter forget too
-    /// early. With one monotonic clock it is 0, so a service can alert on it. A saved filter does
-    /// not store the number.
+    /// early. With one monotonic clock it is 0, so a service can alert on it. It is 0 again in a
+    /// clone and in a filter that was saved and loaded.
     ///
     /// # Examples
     ///

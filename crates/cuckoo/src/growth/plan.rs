@@ -345,10 +345,10 @@ struct Loads {
 /// The loads of all tables but those of [`LOW_LOADS`].
 ///
 /// MEASURED: a table at 1 % takes 1.12 times the memory of a fixed filter at the same rate on
-/// average, and 1.28 times at most; at a load of 72 % it would be 1.3 and 1.5 (any machine: computed
-/// by `the_size_stays_near_that_of_a_fixed_filter_at_every_count`). With nine and eleven slots at
-/// 850 permille it would take less, but an insert 74 ns instead of 61 (from empty to 2.5 million
-/// items at 1 %, Zen 5).
+/// average, and 1.28 times at most; at a load of 72 % it would be 1.3 and 1.5 (any machine:
+/// computed by `the_size_stays_near_that_of_a_fixed_filter_at_every_count`). With nine and eleven
+/// slots at 850 permille it would take less, but an insert 74 ns instead of 61 (from empty to 2.5
+/// million items at 1 %, Zen 5).
 ///
 /// MEASURED: with the dips, the searches of an insert read 5.2 buckets on average, instead of 50 at
 /// 1e-4 with buckets of 64 bits (any machine: counted, from 100,000 to 7 million items). Without
