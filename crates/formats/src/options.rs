@@ -1,5 +1,6 @@
 //! The options of saving and loading: a normalization, and whether a live file may be loaded.
 
+use crate::error::LoadError;
 use crate::normalization::Normalization;
 
 /// The normalization of a file, and whether a live file may be loaded. Each function of this crate
@@ -61,5 +62,15 @@ impl Options {
     pub const fn live(mut self, live: bool) -> Self {
         self.live = live;
         self
+    }
+
+    /// Returns an error unless a file that is read has the normalization of these options.
+    pub(crate) fn expect_normalization(&self, found: Normalization) -> Result<(), LoadError> {
+        let expected = self.normalization;
+        if found == expected {
+            Ok(())
+        } else {
+            Err(LoadError::OtherNormalization { found, expected })
+        }
     }
 }

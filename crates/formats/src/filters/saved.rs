@@ -5,7 +5,7 @@ use tamis_bloom::{
 };
 use tamis_core::{Filter, Frozen};
 use tamis_cuckoo::{self as cuckoo, CuckooFilter, OnceCuckooFilter};
-use tamis_hash::{Algorithm, HashItem, ItemHasher, StableHasher};
+use tamis_hash::{Algorithm, HashItem, StableHasher};
 use tamis_sync::{AllocError, Lines};
 
 use crate::error::LoadError;
@@ -294,19 +294,8 @@ pub(crate) fn header_with<F: Saved>(
     geometry: Geometry,
     items: u64,
 ) -> Header {
-    let hasher = filter.hasher();
-    Header {
-        kind: F::KIND,
-        is_live: false,
-        algorithm: hasher.algorithm(),
-        key: hasher.key(),
-        hash_probe: hasher.hash_probe(),
-        normalization,
-        geometry,
-        capacity: filter.built_for(),
-        items,
-        table_checksum: 0,
-    }
+    let (hasher, capacity) = (filter.hasher(), filter.built_for());
+    Header { items, ..Header::new(F::KIND, hasher, normalization, geometry, capacity) }
 }
 
 /// Checks that a file holds what is asked for. Returns the hasher of its filter.
@@ -314,12 +303,7 @@ pub(crate) fn expect<F: Saved>(header: &Header, options: &Options) -> Result<F::
     if header.kind != F::KIND {
         return Err(other_kind::<F>(header));
     }
-    if header.normalization != options.normalization {
-        return Err(LoadError::OtherNormalization {
-            found: header.normalization,
-            expected: options.normalization,
-        });
-    }
+    options.expect_normalization(header.normalization)?;
     if header.is_live && !options.live {
         return Err(LoadError::Live);
     }

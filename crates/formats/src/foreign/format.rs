@@ -2,121 +2,101 @@
 
 use core::fmt;
 
-/// A format of another system.
-///
-/// | name | what has the format | code |
-/// |---|---|---:|
-/// | `bits_and_blooms` | Go, bits-and-blooms, `WriteTo` | 1 |
-/// | `datasketches` | DataSketches, `BloomFilter.toByteArray` | 2 |
-/// | `go_cuckoo` | Go, `cuckoofilter`, `Encode` | 3 |
-/// | `guava:mitz64`, `guava:mitz32` | Guava, `BloomFilter.writeTo`, by strategy | 4, 5 |
-/// | `hadoop:bloom`, `hadoop:counting` | Hadoop, `BloomFilter.write`, `CountingBloomFilter.write` | 6, 7 |
-/// | `leveldb:filter`, `leveldb:block` | LevelDB, one filter, the filter block of a table | 8, 9 |
-/// | `orc` | ORC, message `BloomFilter` with `utf8bitset` | 10 |
-/// | `parquet:bitset` | Parquet, the bits of a filter alone | 11 |
-/// | `parquet:header` | Parquet, a filter as a file has it: a Thrift header and the bits | 12 |
-/// | `parquet:file` | Parquet, a whole file with the filters of a column | 13 |
-/// | `pybloom_live:bloom`, `pybloom_live:scalable` | pybloom_live, `tofile` of its two classes | 14, 15 |
-/// | `rbloom` | rbloom, `Bloom.save` | 16 |
-/// | `redisbloom:bf`, `redisbloom:cf` | RedisBloom, the data of `BF.SCANDUMP`, `CF.SCANDUMP` | 17, 18 |
-/// | `rocksdb:format5`, `rocksdb:legacy` | RocksDB, the full filter of a table, by format version | 19, 20 |
-/// | `spark:v1`, `spark:v2` | Spark, `BloomFilter.writeTo`, by version | 21, 22 |
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::Format;
-///
-/// assert_eq!(Format::named("spark"), Some(&[Format::SparkV1, Format::SparkV2][..]));
-/// assert_eq!(Format::named("spark:v2"), Some(&[Format::SparkV2][..]));
-/// assert_eq!(Format::SparkV2.to_string(), "spark:v2");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Format {
-    /// `bits_and_blooms`.
-    BitsAndBlooms,
-    /// `datasketches`.
-    DataSketches,
-    /// `go_cuckoo`.
-    GoCuckoo,
-    /// `guava:mitz64`.
-    GuavaMitz64,
-    /// `guava:mitz32`.
-    GuavaMitz32,
-    /// `hadoop:bloom`.
-    HadoopBloom,
-    /// `hadoop:counting`.
-    HadoopCounting,
-    /// `leveldb:filter`.
-    LevelDbFilter,
-    /// `leveldb:block`.
-    LevelDbBlock,
-    /// `orc`.
-    Orc,
-    /// `parquet:bitset`.
-    ParquetBitset,
-    /// `parquet:header`.
-    ParquetHeader,
-    /// `parquet:file`.
-    ParquetFile,
-    /// `pybloom_live:bloom`.
-    PybloomBloom,
-    /// `pybloom_live:scalable`.
-    PybloomScalable,
-    /// `rbloom`.
-    Rbloom,
-    /// `redisbloom:bf`.
-    RedisBloom,
-    /// `redisbloom:cf`.
-    RedisCuckoo,
-    /// `rocksdb:format5`.
-    RocksDbFormat5,
-    /// `rocksdb:legacy`.
-    RocksDbLegacy,
-    /// `spark:v1`.
-    SparkV1,
-    /// `spark:v2`.
-    SparkV2,
+/// Defines the formats: each with its number in a file of Tamis, its name, and what has it.
+macro_rules! formats {
+    ($($variant:ident = $code:literal, $name:literal, $what:literal;)*) => {
+        /// A format of another system.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use tamis_formats as tamis;
+        /// use tamis::formats::foreign::Format;
+        ///
+        /// assert_eq!(Format::named("spark"), Some(&[Format::SparkV1, Format::SparkV2][..]));
+        /// assert_eq!(Format::named("spark:v2"), Some(&[Format::SparkV2][..]));
+        /// assert_eq!(Format::SparkV2.to_string(), "spark:v2");
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Format {
+            $(#[doc = concat!("`", $name, "`: ", $what, ".")] $variant,)*
+        }
+
+        impl Format {
+            /// All formats. The formats of a system are neighbours, and the one that a system makes
+            /// by default is the first.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_formats as tamis;
+            /// use tamis::formats::foreign::Format;
+            /// assert_eq!(Format::ALL.len(), 22);
+            /// ```
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// Returns the name of the format.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_formats as tamis;
+            /// use tamis::formats::foreign::Format;
+            /// assert_eq!(Format::RedisCuckoo.name(), "redisbloom:cf");
+            /// ```
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+
+            /// Returns the number of the format in a file of Tamis. It never changes.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_formats as tamis;
+            /// use tamis::formats::foreign::Format;
+            /// assert_eq!(Format::GuavaMitz64.code(), 4);
+            /// ```
+            #[must_use]
+            pub const fn code(self) -> u8 {
+                match self {
+                    $(Self::$variant => $code,)*
+                }
+            }
+        }
+    };
+}
+
+formats! {
+    BitsAndBlooms = 1, "bits_and_blooms", "Go, bits-and-blooms, `WriteTo`";
+    DataSketches = 2, "datasketches", "DataSketches, `BloomFilter.toByteArray`";
+    GoCuckoo = 3, "go_cuckoo", "Go, `cuckoofilter`, `Encode`";
+    GuavaMitz64 = 4, "guava:mitz64", "Guava, `BloomFilter.writeTo`, strategy `MURMUR128_MITZ_64`";
+    GuavaMitz32 = 5, "guava:mitz32", "Guava, `BloomFilter.writeTo`, strategy `MURMUR128_MITZ_32`";
+    HadoopBloom = 6, "hadoop:bloom", "Hadoop, `BloomFilter.write`";
+    HadoopCounting = 7, "hadoop:counting", "Hadoop, `CountingBloomFilter.write`";
+    LevelDbFilter = 8, "leveldb:filter", "LevelDB, one filter";
+    LevelDbBlock = 9, "leveldb:block", "LevelDB, the filter block of a table";
+    Orc = 10, "orc", "ORC, message `BloomFilter` with `utf8bitset`";
+    ParquetBitset = 11, "parquet:bitset", "Parquet, the bits of a filter alone";
+    ParquetHeader = 12, "parquet:header", "Parquet, a filter as a file has it: a Thrift header and the bits";
+    ParquetFile = 13, "parquet:file", "Parquet, a whole file with the filters of a column";
+    PybloomBloom = 14, "pybloom_live:bloom", "pybloom_live, `BloomFilter.tofile`";
+    PybloomScalable = 15, "pybloom_live:scalable", "pybloom_live, `ScalableBloomFilter.tofile`";
+    Rbloom = 16, "rbloom", "rbloom, `Bloom.save`";
+    RedisBloom = 17, "redisbloom:bf", "RedisBloom, the data of `BF.SCANDUMP`";
+    RedisCuckoo = 18, "redisbloom:cf", "RedisBloom, the data of `CF.SCANDUMP`";
+    RocksDbFormat5 = 19, "rocksdb:format5", "RocksDB, the full filter of a table, format version 5";
+    RocksDbLegacy = 20, "rocksdb:legacy", "RocksDB, the full filter of a table, earlier format versions";
+    SparkV1 = 21, "spark:v1", "Spark, `BloomFilter.writeTo`, version 1";
+    SparkV2 = 22, "spark:v2", "Spark, `BloomFilter.writeTo`, version 2";
 }
 
 impl Format {
-    /// All formats. The formats of a system are neighbours, and the one that a system makes by
-    /// default is the first.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::Format;
-    /// assert_eq!(Format::ALL.len(), 22);
-    /// ```
-    pub const ALL: &'static [Self] = &[
-        Self::BitsAndBlooms,
-        Self::DataSketches,
-        Self::GoCuckoo,
-        Self::GuavaMitz64,
-        Self::GuavaMitz32,
-        Self::HadoopBloom,
-        Self::HadoopCounting,
-        Self::LevelDbFilter,
-        Self::LevelDbBlock,
-        Self::Orc,
-        Self::ParquetBitset,
-        Self::ParquetHeader,
-        Self::ParquetFile,
-        Self::PybloomBloom,
-        Self::PybloomScalable,
-        Self::Rbloom,
-        Self::RedisBloom,
-        Self::RedisCuckoo,
-        Self::RocksDbFormat5,
-        Self::RocksDbLegacy,
-        Self::SparkV1,
-        Self::SparkV2,
-    ];
-
     /// Returns the formats that a name stands for. The name of a system stands for all its formats
     /// that bytes can be recognized as; the first of them is the one to build.
     ///
@@ -148,43 +128,6 @@ impl Format {
         Some(&all[start..start + count.max(1)])
     }
 
-    /// Returns the name of the format.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::Format;
-    /// assert_eq!(Format::RedisCuckoo.name(), "redisbloom:cf");
-    /// ```
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::BitsAndBlooms => "bits_and_blooms",
-            Self::DataSketches => "datasketches",
-            Self::GoCuckoo => "go_cuckoo",
-            Self::GuavaMitz64 => "guava:mitz64",
-            Self::GuavaMitz32 => "guava:mitz32",
-            Self::HadoopBloom => "hadoop:bloom",
-            Self::HadoopCounting => "hadoop:counting",
-            Self::LevelDbFilter => "leveldb:filter",
-            Self::LevelDbBlock => "leveldb:block",
-            Self::Orc => "orc",
-            Self::ParquetBitset => "parquet:bitset",
-            Self::ParquetHeader => "parquet:header",
-            Self::ParquetFile => "parquet:file",
-            Self::PybloomBloom => "pybloom_live:bloom",
-            Self::PybloomScalable => "pybloom_live:scalable",
-            Self::Rbloom => "rbloom",
-            Self::RedisBloom => "redisbloom:bf",
-            Self::RedisCuckoo => "redisbloom:cf",
-            Self::RocksDbFormat5 => "rocksdb:format5",
-            Self::RocksDbLegacy => "rocksdb:legacy",
-            Self::SparkV1 => "spark:v1",
-            Self::SparkV2 => "spark:v2",
-        }
-    }
-
     /// Returns the name of the system: the part of the [name](Self::name) before the colon.
     ///
     /// # Examples
@@ -195,19 +138,9 @@ impl Format {
     /// assert_eq!((Format::Orc.system(), Format::SparkV1.system()), ("orc", "spark"));
     /// ```
     #[must_use]
-    pub const fn system(self) -> &'static str {
-        match self {
-            Self::BitsAndBlooms | Self::DataSketches | Self::GoCuckoo => self.name(),
-            Self::GuavaMitz64 | Self::GuavaMitz32 => "guava",
-            Self::HadoopBloom | Self::HadoopCounting => "hadoop",
-            Self::LevelDbFilter | Self::LevelDbBlock => "leveldb",
-            Self::ParquetBitset | Self::ParquetHeader | Self::ParquetFile => "parquet",
-            Self::PybloomBloom | Self::PybloomScalable => "pybloom_live",
-            Self::Orc | Self::Rbloom => self.name(),
-            Self::RedisBloom | Self::RedisCuckoo => "redisbloom",
-            Self::RocksDbFormat5 | Self::RocksDbLegacy => "rocksdb",
-            Self::SparkV1 | Self::SparkV2 => "spark",
-        }
+    pub fn system(self) -> &'static str {
+        let name = self.name();
+        name.split_once(':').map_or(name, |(system, _)| system)
     }
 
     /// Returns whether the size of a filter follows from a false-positive rate. The cuckoo filters
@@ -251,43 +184,6 @@ impl Format {
     #[must_use]
     pub const fn removes(self) -> bool {
         matches!(self, Self::GoCuckoo | Self::RedisCuckoo | Self::HadoopCounting)
-    }
-
-    /// Returns the number of the format in a file of Tamis. It never changes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::Format;
-    /// assert_eq!(Format::GuavaMitz64.code(), 4);
-    /// ```
-    #[must_use]
-    pub const fn code(self) -> u8 {
-        match self {
-            Self::BitsAndBlooms => 1,
-            Self::DataSketches => 2,
-            Self::GoCuckoo => 3,
-            Self::GuavaMitz64 => 4,
-            Self::GuavaMitz32 => 5,
-            Self::HadoopBloom => 6,
-            Self::HadoopCounting => 7,
-            Self::LevelDbFilter => 8,
-            Self::LevelDbBlock => 9,
-            Self::Orc => 10,
-            Self::ParquetBitset => 11,
-            Self::ParquetHeader => 12,
-            Self::ParquetFile => 13,
-            Self::PybloomBloom => 14,
-            Self::PybloomScalable => 15,
-            Self::Rbloom => 16,
-            Self::RedisBloom => 17,
-            Self::RedisCuckoo => 18,
-            Self::RocksDbFormat5 => 19,
-            Self::RocksDbLegacy => 20,
-            Self::SparkV1 => 21,
-            Self::SparkV2 => 22,
-        }
     }
 
     /// Returns the format with this number.

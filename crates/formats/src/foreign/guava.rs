@@ -141,22 +141,6 @@ impl GuavaFilter {
         let system = Guava { strategy, k: k as u8, words: words as u32 };
         Self::zeroed(system, system.bits() / 8)
     }
-
-    /// Returns the strategy.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{GuavaFilter, GuavaStrategy};
-    /// let filter = GuavaFilter::new(GuavaStrategy::Mitz32, 10, 0.01)?;
-    /// assert_eq!(filter.strategy(), GuavaStrategy::Mitz32);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    #[must_use]
-    pub const fn strategy(&self) -> GuavaStrategy {
-        self.system.strategy
-    }
 }
 
 impl System for Guava {

@@ -46,7 +46,7 @@ const MAX_WORDS: i64 = i32::MAX as i64;
 /// let mut filter = SparkFilter::new(SparkVersion::V2 { seed: 0 }, 1000, 0.03)?;
 /// filter.insert(Key::Text("a"))?;
 /// assert!(filter.contains(Key::Text("a"))?);
-/// assert_eq!(SparkFilter::from_bytes(&filter.to_bytes())?.version(), filter.version());
+/// assert_eq!(SparkFilter::from_bytes(&filter.to_bytes())?.format(), filter.format());
 /// # Ok::<(), tamis::formats::foreign::Error>(())
 /// ```
 pub type SparkFilter = ForeignBloomFilter<Spark>;
@@ -137,12 +137,6 @@ impl SparkFilter {
         }
         let system = Spark { version, k: k as u32, words };
         Self::zeroed(system, system.bits() / 8)
-    }
-
-    /// Returns the version, with the seed.
-    #[must_use]
-    pub const fn version(&self) -> SparkVersion {
-        self.system.version
     }
 }
 

@@ -1,6 +1,5 @@
 //! What a header says about the filter in its file.
 
-use core::fmt;
 use std::io::Read;
 use std::path::Path;
 
@@ -35,7 +34,7 @@ use crate::sizes::geometry::Geometry;
 /// assert_eq!((info.kind(), info.capacity(), info.items()), (Kind::Cuckoo, 1000, Some(1)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Info(pub(crate) Header);
 
 impl Info {
@@ -218,12 +217,5 @@ impl Info {
     #[must_use]
     pub fn has_hash_of(&self, other: &Self) -> bool {
         (self.0.algorithm, self.0.key) == (other.0.algorithm, other.0.key)
-    }
-}
-
-/// Prints the fields without the seed or key.
-impl fmt::Debug for Info {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Info").field(&self.0).finish()
     }
 }

@@ -8,7 +8,6 @@ use std::path::Path;
 
 use tamis_bloom as bloom;
 use tamis_core::BuildError;
-use tamis_hash::{ItemHasher, StableHasher};
 use tamis_sync::{Lines, MapFile};
 
 use crate::error::LoadError;
@@ -343,18 +342,9 @@ fn live_header<F: SavedBloom>(
     if !geometry.is_lock_free(F::KIND) {
         return Err(SaveError::LiveLocks { kind: F::KIND, words: parts.geometry.words() });
     }
-    Ok(Header {
-        kind: F::KIND,
-        is_live: true,
-        algorithm: parts.hasher.algorithm(),
-        key: parts.hasher.key(),
-        hash_probe: parts.hasher.hash_probe(),
-        normalization: options.normalization,
-        geometry,
-        capacity: parts.capacity.max(1) as u64,
-        items: 0,
-        table_checksum: 0,
-    })
+    let (hasher, capacity) = (&parts.hasher, parts.capacity.max(1) as u64);
+    let header = Header::new(F::KIND, hasher, options.normalization, geometry, capacity);
+    Ok(Header { is_live: true, ..header })
 }
 
 /// Writes a live file: the header, and zeros on allocated blocks.

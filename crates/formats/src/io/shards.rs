@@ -1,10 +1,9 @@
 //! The table of the program `tamis` as lines: this crate keeps it in a file, the program knows what
 //! the lines mean.
 
-use core::fmt;
 use std::path::Path;
 
-use tamis_hash::{AnyStable, ItemHasher, StableHasher};
+use tamis_hash::{AnyStable, StableHasher};
 use tamis_sync::LINE_BYTES;
 
 use crate::error::LoadError;
@@ -36,7 +35,7 @@ use crate::sizes::table::TableSizes;
 /// assert!(format!("{parts:?}").contains("capacity: 900"));
 /// # Ok::<(), &str>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct TableParts {
     /// The sizes.
     pub sizes: TableSizes,
@@ -46,17 +45,6 @@ pub struct TableParts {
     pub capacity: u64,
     /// The number of items.
     pub items: u64,
-}
-
-impl fmt::Debug for TableParts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TableParts")
-            .field("sizes", &self.sizes)
-            .field("hasher", &self.hasher)
-            .field("capacity", &self.capacity)
-            .field("items", &self.items)
-            .finish()
-    }
 }
 
 impl Options {
@@ -97,18 +85,8 @@ impl Options {
         let TableParts { sizes, hasher, capacity, items } = parts;
         let target = Target::new(path.as_ref())?;
         let geometry = Geometry::Table(*sizes);
-        let header = Header {
-            kind: Kind::Table,
-            is_live: false,
-            algorithm: hasher.algorithm(),
-            key: hasher.key(),
-            hash_probe: hasher.hash_probe(),
-            normalization: self.normalization,
-            geometry,
-            capacity: *capacity,
-            items: *items,
-            table_checksum: 0,
-        };
+        let header = Header::new(Kind::Table, hasher, self.normalization, geometry, *capacity);
+        let header = Header { items: *items, ..header };
         let mut file = target.temporary()?;
         let mut lines = Computed { line, items: *items, geometry };
         write_lines(file.as_file_mut(), header, &mut lines)?;
@@ -133,12 +111,7 @@ impl Options {
         let Geometry::Table(sizes) = header.geometry else {
             return Err(LoadError::OtherKind { found: kind, expected: Kind::Table });
         };
-        if normalization != self.normalization {
-            return Err(LoadError::OtherNormalization {
-                found: normalization,
-                expected: self.normalization,
-            });
-        }
+        self.expect_normalization(normalization)?;
         let hasher = AnyStable::from_key(algorithm, key).ok_or(LoadError::Key)?;
         let from = &mut file.at(HEADER as u64);
         let table = Table::read(from, &header)?;

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use tamis_core::BuildError;
-use tamis_hash::{ItemHasher, Rapid, StableHasher};
+use tamis_hash::Rapid;
 use tamis_sync::LINE_BYTES;
 
 use crate::error::LoadError;
@@ -206,19 +206,7 @@ impl Options {
     fn header_of_foreign(&self, geometry: Geometry) -> Header {
         // FORMAT: layout 32: the hash is that of the other system, so the fields of a hash are
         // always the same.
-        let hasher = Rapid::with_seed(0);
-        Header {
-            kind: Kind::Foreign,
-            is_live: false,
-            algorithm: hasher.algorithm(),
-            key: hasher.key(),
-            hash_probe: hasher.hash_probe(),
-            normalization: self.normalization,
-            geometry,
-            capacity: 1,
-            items: 0,
-            table_checksum: 0,
-        }
+        Header::new(Kind::Foreign, &Rapid::with_seed(0), self.normalization, geometry, 1)
     }
 
     /// Checks that a file holds what is asked for.
@@ -226,10 +214,7 @@ impl Options {
         let Geometry::Foreign(sizes) = header.geometry else {
             return Err(LoadError::OtherKind { found: header.kind, expected: Kind::Foreign });
         };
-        if header.normalization != self.normalization {
-            let (found, expected) = (header.normalization, self.normalization);
-            return Err(LoadError::OtherNormalization { found, expected });
-        }
+        self.expect_normalization(header.normalization)?;
         Ok(sizes)
     }
 }

@@ -71,6 +71,28 @@ pub struct Header {
 }
 
 impl Header {
+    /// Returns the header of a saved filter without items, before its table is known.
+    pub(crate) fn new(
+        kind: Kind,
+        hasher: &(impl ItemHasher + StableHasher),
+        normalization: Normalization,
+        geometry: Geometry,
+        capacity: u64,
+    ) -> Self {
+        Self {
+            kind,
+            is_live: false,
+            algorithm: hasher.algorithm(),
+            key: hasher.key(),
+            hash_probe: hasher.hash_probe(),
+            normalization,
+            geometry,
+            capacity,
+            items: 0,
+            table_checksum: 0,
+        }
+    }
+
     /// Returns the number of lines of the body.
     pub(crate) const fn lines(&self) -> u64 {
         self.geometry.lines()

@@ -412,10 +412,7 @@ impl Options {
         let Some(first) = info.first() else {
             return Ok(FilterSet { info, hasher: None, mapped, cache });
         };
-        let (found, expected) = (first.normalization(), self.normalization);
-        if found != expected {
-            return Err(info.wrong(0, LoadError::OtherNormalization { found, expected }));
-        }
+        self.expect_normalization(first.normalization()).map_err(|error| info.wrong(0, error))?;
         // The header is correct, so its key is one of the algorithm.
         let hasher = AnyStable::from_key(first.0.algorithm, first.0.key);
         let hasher = Some(hasher.ok_or_else(|| info.wrong(0, LoadError::Key))?);

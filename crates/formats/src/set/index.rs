@@ -1,7 +1,6 @@
 //! The index of a set: where each filter is, and its name. From bytes and back, with all checks of
 //! an index.
 
-use core::fmt;
 use core::ops::Range;
 
 use super::error::SetError;
@@ -156,13 +155,6 @@ fn check_place(place: Place, filter: usize, start: u64, index_offset: u64) -> Re
         return wrong("end", place.padded_end(), index_offset);
     }
     Ok(())
-}
-
-/// Prints the number of filters.
-impl fmt::Debug for Index {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Index").field("filters", &self.len()).finish_non_exhaustive()
-    }
 }
 
 fn u64_at<const LEN: usize>(bytes: &[u8; LEN], at: usize) -> u64 {

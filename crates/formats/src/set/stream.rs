@@ -13,7 +13,6 @@ use super::info::SetInfo;
 use super::limits::{ALIGN, MAX_NAME};
 use super::save_error::SetSaveError;
 use super::trailer::Trailer;
-use crate::error::LoadError;
 use crate::filters::saved::Mappable;
 use crate::io::info::Info;
 use crate::layout::checksum::checksum;
@@ -105,12 +104,8 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
     pub fn copy_from(&mut self, set: &SetInfo, filter: usize) -> Result<(), SetSaveError> {
         // First all checks, so that a damaged filter changes nothing.
         let info = set.verify(filter)?;
-        let (found, expected) = (info.normalization(), self.options.normalization);
-        if found != expected {
-            return Err(set
-                .wrong(filter, LoadError::OtherNormalization { found, expected })
-                .into());
-        }
+        let same = self.options.expect_normalization(info.normalization());
+        same.map_err(|error| set.wrong(filter, error))?;
         let Info(header) = &info;
         let bytes = set.bytes(filter)?;
         let name = set.name(filter).unwrap_or_default();

@@ -7,7 +7,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use tempfile::{Builder, NamedTempFile};
@@ -111,12 +111,6 @@ impl Write for Temporary {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.as_file_mut().flush()
-    }
-}
-
-impl Seek for Temporary {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.file.as_file_mut().seek(to)
     }
 }
 
