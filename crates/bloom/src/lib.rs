@@ -69,14 +69,17 @@
 //!
 //! # Locks
 //!
-//! Filters that rotate, once filters with several words per item, and once filters that grow hold
-//! a lock for the few stores of an insert. So:
+//! Writes to a [`RotatingBloomFilter`], to an [`OnceScalableBloomFilter`], and to an
+//! [`OnceBloomFilter`] with several words per item hold a lock for a few stores; `rotate`, `clear`
+//! and `advance` hold one while they clear a generation. So:
 //!
-//! * **Fork only while no other thread inserts.** A lock that a thread holds at that moment stays
-//!   locked in the child, where the thread does not exist. An insert there would wait for ever.
-//! * **Do not insert in a signal handler.** It may have interrupted the holder of the lock.
+//! * **Fork only while no other thread writes to such a filter.** A lock that a thread holds at
+//!   that moment stays locked in the child, where the thread does not exist. A write there would
+//!   wait for ever.
+//! * **Do not write to such a filter in a signal handler.** It may have interrupted the holder of
+//!   the lock.
 //!
-//! Queries take no lock, and neither do inserts into the other filters.
+//! Queries take no lock, and neither does any call of the other filters.
 //!
 //! # Metrics
 //!

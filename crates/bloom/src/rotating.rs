@@ -61,7 +61,8 @@ pub(crate) mod protocol {}
 /// # What is certain
 ///
 /// * An insert that returned `true` is found for the whole window, unless you call
-///   [`rotate`](Self::rotate) or [`clear`](Self::clear).
+///   [`rotate`](Self::rotate) or [`clear`](Self::clear), or pass a wrong time to
+///   [`advance`](Self::advance).
 /// * So is every [`insert_or_refresh`](Self::insert_or_refresh), whatever it returned.
 /// * An [`insert`](Self::insert) that returned `false` stored nothing. Either the item was in the
 ///   window: it does not become younger. Or it was a false positive: then `contains` may return
@@ -120,7 +121,7 @@ pub(crate) mod protocol {}
 /// one of up to 256 stripes, selected by its hash, for a few loads and atomic operations. Inserts
 /// clear the oldest generation in small portions ahead of the rotation. An insert that finds the
 /// generation full waits until it has rotated, which is usually a few stores. No lock is held while
-/// code of the user runs. Fork only while no thread inserts: see [locks](crate#locks).
+/// code of the user runs. Fork only while no thread writes: see [locks](crate#locks).
 ///
 /// # Size and rate
 ///

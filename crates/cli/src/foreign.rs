@@ -80,10 +80,7 @@ impl<'p> Opened<'p> {
                 ));
             }
             Self::Ours(_) => {}
-            Self::Theirs(theirs) => {
-                theirs.require_keys(keys, path)?;
-                theirs.warn_of_hash(path);
-            }
+            Self::Theirs(theirs) => theirs.require_keys(keys, path)?,
         }
         Ok(opened)
     }
@@ -165,7 +162,7 @@ impl Foreign {
     }
 
     /// Warns if the file does not say how its keys were hashed: with another hash, none is found.
-    fn warn_of_hash(&self, path: &Path) {
+    pub(crate) fn warn_of_hash(&self, path: &Path) {
         if self.filter.format() == foreign::Format::Rbloom {
             screen::warn(&format!(
                 "{}: the file does not say how its keys were hashed; found are those of \

@@ -78,9 +78,10 @@ pub(crate) fn generation(window: u64) -> u64 {
     window.div_ceil(u64::from(GENERATIONS) - 1)
 }
 
-/// The false-positive rate of `count` generations that have the rate `each`.
+/// The highest false-positive rate of `count` generations that have the rate `each`. An item is in
+/// one of them only if the others lack it, so the rates add up.
 pub(crate) fn rate_of_generations(each: f64, count: f64) -> f64 {
-    -(count * (-each).ln_1p()).exp_m1()
+    (count * each).min(1.0)
 }
 
 /// The rate that a saved filter has with the number of items that it was built for.

@@ -32,18 +32,21 @@ pub(crate) fn is_file(path: Option<&Path>) -> bool {
     path.is_some_and(|path| path.as_os_str() != "-" && descriptor(path).as_deref() != Some("1"))
 }
 
-/// Returns the number of the descriptor that a path leads to, such as 1 for `/dev/stdout`, as the
-/// system writes it.
+/// Returns the descriptor that a path leads to: its number, such as 1 for `/dev/stdout`, or the
+/// path if it is one of another process.
 fn descriptor(path: &Path) -> Option<String> {
     const LINKS: usize = 40;
+    let own = fs::canonicalize("/proc/self/fd");
     let mut path = path.to_owned();
     for _ in 0..LINKS {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         // `/dev/fd` is a link to a directory in `/proc`, or a directory itself.
         let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
-        let of_process = folder.starts_with("/proc") && folder.ends_with("fd");
-        if of_process || folder == Path::new("/dev/fd") {
+        if own.as_ref().is_ok_and(|own| *own == folder) || folder == Path::new("/dev/fd") {
             return Some(path.file_name()?.to_string_lossy().into_owned());
+        }
+        if folder.starts_with("/proc") && folder.ends_with("fd") {
+            return Some(path.to_string_lossy().into_owned());
         }
         path = folder.join(fs::read_link(&path).ok()?);
     }
@@ -147,12 +150,11 @@ fn place(path: &Path) -> Result<(File, Pending), String> {
     if path.exists() {
         write_only(path)?;
     }
-    // Programs that have mapped a live file would not see the one that replaces it.
     if Info::open(path).is_ok_and(|info| info.is_live()) {
-        return Err(format!(
-            "is live: other programs may be changing it; use a copy: tamis convert -o COPY {}; or give another name with -o",
-            shown(path)
-        ));
+        return Err(
+            "is live: programs that use it would not see a file that replaces it; give another name with -o"
+                .into(),
+        );
     }
     let target = Target::new(path).map_err(|error| error.to_string())?;
     let failed = |error: io::Error| format!("cannot create a file in its directory: {error}");

@@ -159,7 +159,11 @@ fn a_file_that_is_open_is_not_replaced() {
     let file = folder.path().join("log");
     std::os::unix::fs::symlink("/dev/stderr", folder.path().join("link")).expect("linked");
     fs::write(&file, "old\n").expect("written");
-    for name in ["/dev/stderr", "/dev/fd/2", "link"] {
+    // Also of another process, here of this test: its standard output is not that of the program.
+    let held = fs::File::open(&file).expect("ours");
+    let number = std::os::fd::AsRawFd::as_raw_fd(&held);
+    let other = format!("/proc/{}/fd/{number}", std::process::id());
+    for name in ["/dev/stderr", "/dev/fd/2", "link", &other] {
         for command in [&["dedup", "-q", "-o", name][..], &["build", "-q", "-o", name]] {
             let append = OpenOptions::new().append(true).open(&file).expect("ours");
             let mut run = Command::new(assert_cmd::cargo::cargo_bin!("tamis"));

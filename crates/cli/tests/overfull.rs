@@ -161,7 +161,7 @@ fn filters_of_other_systems_are_not_overfull_in_silence() {
     let files = Files::new();
     files.write("in", (0..5000).map(|number| format!("{number}\n")).collect::<String>());
     files.write("few", (0..1040).map(|number| format!("{number}\n")).collect::<String>());
-    for system in ["guava", "parquet", "leveldb", "hadoop:counting"] {
+    for system in ["guava", "parquet", "leveldb", "hadoop:bloom"] {
         let build = ["build", "-q", "-o", "f", "--to", system, "--capacity", "1000"];
         let output = tamis().current_dir(&files.0).args(build).arg("in").assert().code(1);
         let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
@@ -172,10 +172,30 @@ fn filters_of_other_systems_are_not_overfull_in_silence() {
         assert!(text.contains("--overfull") && !files.path("f").exists(), "{text}");
         // A few more are none.
         assert_eq!(files.run(&[&build[..], &["few"]].concat()), Default::default());
-        assert_eq!(files.run(&[&build[..], &["in", "--overfull"]].concat()), Default::default());
+        let (_, said) = files.run(&[&build[..], &["in", "--overfull"]].concat());
+        assert!(said.contains("of all absent keys for present ones"), "{said}");
         let (_, said) = files.run(&["new", "-q", "--from", system, "f", "in"]);
         assert!(said.contains("of all absent keys for present ones"), "{said}");
         fs::remove_file(files.path("f")).expect("saved");
+    }
+}
+
+/// Repeats are no more keys, counters count them, and some formats grow.
+#[test]
+fn keys_that_fit_are_not_refused() {
+    let files = Files::new();
+    files.write("twice", twice(0..1000));
+    files.write("many", (0..5000).map(|number| format!("{number}\n")).collect::<String>());
+    let build = |system, input| {
+        let args = ["build", "-q", "-o", "f", "--to", system, "--capacity", "1000", input];
+        let args = [&args[..], &["--key-type", "utf8"]].concat();
+        assert_eq!(files.run(&args), Default::default(), "{system}");
+    };
+    for system in ["guava", "parquet", "leveldb", "hadoop:bloom", "hadoop:counting", "rbloom"] {
+        build(system, "twice");
+    }
+    for system in ["redisbloom:bf", "pybloom_live:scalable"] {
+        build(system, "many");
     }
 }
 

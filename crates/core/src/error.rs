@@ -92,8 +92,9 @@ pub enum BuildError {
     /// The allocation failed.
     ///
     /// A system may promise more memory than it has, as Linux does by default, and a container may
-    /// have a lower limit than the system. A filter touches all of its memory when it is built, and
-    /// beyond such a limit the system ends the process instead.
+    /// have a lower limit than the system. On Linux a filter of a fixed size touches all of its
+    /// memory when it is built, and one that grows does so as it grows. Beyond such a limit the
+    /// system then ends the process instead.
     Alloc {
         /// Bytes requested.
         bytes: u64,

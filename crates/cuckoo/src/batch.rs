@@ -87,6 +87,7 @@ impl<const ITEMS: usize> Classes<ITEMS> {
 
     /// Repeats the query of each item that was not found, one item at a time.
     #[cold]
+    #[inline(never)]
     pub(crate) fn retry_misses(&self, found: &mut [bool; ITEMS], contains: impl Fn(Class) -> bool) {
         for (item, found) in found.iter_mut().enumerate() {
             *found = *found || contains(self.class(item));

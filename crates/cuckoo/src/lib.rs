@@ -110,13 +110,14 @@
 //!
 //! # Locks
 //!
-//! Inserts, removals and counts hold the lock of an item for a few stores. A query takes it after
-//! eight disturbed attempts, in a filter that does not grow. So:
+//! Inserts, removals and counts hold the lock of an item for a few stores, and so does a query
+//! after eight disturbed attempts, in a filter that does not grow. Clones, merges and saves hold
+//! all locks while they copy the buckets. So:
 //!
-//! * **Fork only while no other thread inserts or removes.** A lock that a thread holds at that
-//!   moment stays locked in the child, where the thread does not exist. A call that needs it would
-//!   wait for ever.
-//! * **Do not call them in a signal handler.** It may have interrupted the holder of the lock.
+//! * **Fork only while no other thread uses the filter.** A lock that a thread holds at that moment
+//!   stays locked in the child, where the thread does not exist. A call that needs it would wait
+//!   for ever.
+//! * **Do not use the filter in a signal handler.** It may have interrupted the holder of a lock.
 //!
 //! # Features
 //!

@@ -80,9 +80,9 @@ macro_rules! methods {
             /// [`false_positive_rate`](Self::false_positive_rate).
             ///
             /// The query reads the item's two buckets without a lock. It repeats the read in the
-            /// rare case that a copy was relocated or removed at the same time. After eight
-            /// disturbed attempts it takes the item's lock; in a filter that grows, it never waits
-            /// for the lock.
+            /// rare case that another thread moved a copy out of a bucket at the same time. After
+            /// eight disturbed attempts it takes the item's lock; in a filter that grows, it never
+            /// waits for the lock.
             ///
             /// The query finds every item whose insert happened before the query, even while other
             /// threads relocate the item. It may or may not find an item that is inserted

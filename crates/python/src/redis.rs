@@ -149,7 +149,7 @@ impl Target for Server {
 /// Of all clients that add a new item, exactly one gets True. Each call takes a round trip, without
 /// the interpreter lock. It tries for `deadline` seconds (30 by default) to reach a server, and
 /// then raises `tamis.RedisError`. `update` and the other bulk methods send 4,096 items at a time.
-/// Ctrl-C takes effect only when the call ends, or such a part of it.
+/// Ctrl-C takes effect only when the call ends, or in a bulk method after the current 4,096 items.
 ///
 /// An `add` without a reply within 5 seconds raises, too. Its item may be stored, and then nobody
 /// has got True for it: treat the item as new if it must not be missed. If a bulk method raises, a

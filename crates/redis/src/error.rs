@@ -174,8 +174,8 @@ impl fmt::Display for Error {
             ),
             Self::Shards { shards } => write!(f, "a filter has 1 to 65,536 shards, not {shards}"),
             Self::Build(BuildError::TooLarge) => f.write_str(
-                "a shard would exceed 512 MiB before the filter has grown once: it needs more shards, \
-                 a smaller capacity, or to be fixed",
+                "a slice of a shard would exceed 512 MiB: give more shards or a smaller capacity. A filter that grows has \
+                 room for two slices",
             ),
             Self::Build(error) => error.fmt(f),
             Self::Missing => f.write_str("the server has no filter of this name"),

@@ -277,8 +277,8 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         push::push(self.shared.begin().await?, local).await
     }
 
-    /// Whether both are handles of one filter: not of two, of which one was created after the other
-    /// under the same name.
+    /// Returns whether both are handles of one filter, and not of two that had the same name one
+    /// after the other.
     #[doc(hidden)]
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {

@@ -65,7 +65,8 @@ impl<'s> Comparison<'s> {
         let rate = size.rate.map(|rate| format!("--rate={rate}"));
         let key_options = ["--key-type", key_type.name()];
         let hex = (key_type == KeyType::Bytes).then_some("--input=hex");
-        let build = cmd!(sh, "{tamis} build --to {format} --capacity {capacity} {rate...}");
+        let build =
+            cmd!(sh, "{tamis} build --overfull --to {format} --capacity {capacity} {rate...}");
         output(build.args(key_options).args(hex).arg("-o").args([&filter, &inserted]))?;
         let query = cmd!(sh, "{tamis} query --from {format} {key_options...} {hex...}");
         let ours = output(query.args([&filter, &all]))?;

@@ -36,7 +36,7 @@ const MIN: usize = 1 << 19;
 /// their allocation fails, the hashes are inserted at once.
 #[inline]
 pub(crate) fn insert_all<A: Array>(array: &mut A, hashes: impl IntoIterator<Item = u64>) {
-    // It is asked again after the first hashes: not after its end.
+    // It is asked again later, and must not be asked after its end.
     let mut hashes = hashes.into_iter().fuse();
     // Small arrays, and fewer hashes than lines, do without regions: each region would be fetched
     // for a few hashes.

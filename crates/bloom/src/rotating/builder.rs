@@ -143,7 +143,7 @@ impl<T: ?Sized, S> RotatingBuilder<T, S> {
     }
 
     /// Sets the false-positive rate that is expected with all live generations full; between 0 and
-    /// 1, 1 % by default.
+    /// 1, 1 % by default. A rate above 30 % is treated as 30 %.
     ///
     /// # Examples
     ///

@@ -56,8 +56,8 @@ pub(crate) struct BuildArgs {
     pub(crate) kind: Option<FileKind>,
 
     /// Build the filter even if its false-positive rate exceeds twice the requested one, or with
-    /// --to if it gets more than 1.05 times its --capacity. Without this option that is an error,
-    /// and an older file of that name is kept
+    /// --to if it gets more keys than 1.05 times its --capacity. Without this option that is an
+    /// error, and an older file of that name is kept
     #[arg(long)]
     pub(crate) overfull: bool,
 

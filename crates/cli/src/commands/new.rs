@@ -46,7 +46,6 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     let roles = Roles::of(&args.files).and_filter(&args.filter);
     roles.save_to(&args.filter, "filter")?;
     roles.print_to(args.output.as_deref())?;
-    output::check(&args.filter)?;
     let is_foreign = match args.opened()? {
         // It is read again under the lock.
         Some(Opened::Theirs(_)) => true,
@@ -56,6 +55,7 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
         }
         None => false,
     };
+    output::check(&args.filter)?;
     if is_foreign {
         return foreign::new(args, &records, start);
     }

@@ -42,6 +42,7 @@ pub(crate) fn query(mut args: QueryArgs) -> Result<bool, Error> {
             (report, found)
         }
         Opened::Theirs(filter) => {
+            filter.warn_of_hash(&args.filter);
             let decider = ForeignLookup::new(&*filter.filter, args.keys.key_type(), args.invert);
             let (mut report, found) = args.run(inputs, &records, &decider, start)?;
             report.describe_foreign(filter, &args.filter);

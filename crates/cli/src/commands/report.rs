@@ -126,7 +126,8 @@ impl Report {
         let rate = foreign.filter.false_positive_rate();
         if rate > HIGH {
             self.warnings.push(format!(
-                "{} takes {:.0} % of all absent keys for present ones; build a larger filter",
+                "{} takes {:.0} % of all absent keys for present ones; if it was built for a lower rate, it has too many keys: \
+                 build a larger one",
                 shown(path),
                 100.0 * rate
             ));

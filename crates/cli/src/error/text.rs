@@ -181,7 +181,7 @@ impl fmt::Display for Error {
             }
             Self::Crowded { filter, keys, capacity, rate } => write!(
                 f,
-                "{filter}: {} are more than its capacity of {}, and its false-positive rate is {rate:.1e}; give a larger \
+                "{filter}: at least {} are more than its capacity of {}, and its false-positive rate is {rate:.1e}; give a larger \
                  --capacity, or --overfull",
                 counted(*keys, "key"),
                 grouped(*capacity)
@@ -205,7 +205,7 @@ impl fmt::Display for Error {
                     }
                     foreign::Error::Full => write!(
                         f,
-                        "{source}; remove repeated records with 'tamis dedup' first, or give a larger --capacity"
+                        "{source}; build a larger one with 'tamis build', from records without repeats"
                     ),
                     _ => source.fmt(f),
                 }

@@ -170,3 +170,16 @@ fn the_manual_and_the_completions_know_the_command() {
     assert!(files.run(&["completions", "bash"]).0.contains("tamis__subcmd__convert"));
     assert!(files.run(&["--help"]).0.contains("convert"));
 }
+
+/// A file of rbloom does not say how its keys were hashed. The program says so, once.
+#[test]
+fn an_unknown_hash_is_a_warning() {
+    let files = Files::new();
+    files.write("in", "a\n");
+    files.run(&["build", "-q", "-o", "f", "--to", "rbloom", "--capacity", "10", "in"]);
+    for command in ["query", "new"] {
+        let (_, said) = files.run(&[command, "-q", "--from", "rbloom", "f", "in"]);
+        assert_eq!(said.matches("sha256(key)").count(), 1, "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+}

@@ -18,7 +18,7 @@ use super::key::KeyType;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The bytes are something else.
+    /// The bytes are not, or not only, those of a filter of the format.
     NoFilter {
         /// What they are.
         found: &'static str,

@@ -102,8 +102,8 @@ impl Format {
     ///
     /// No bytes are filters of two formats of one name, so [`read`](super::read) finds the format
     /// whatever the order. The exception is a bare `leveldb`: any bytes are a filter, also those of
-    /// the filter block of a table. It stands for a filter, and for an error if the bytes look like
-    /// a block.
+    /// the filter block of a table. `read` takes the bytes for a filter, and returns an error if
+    /// they look like a block.
     ///
     /// # Examples
     ///

@@ -108,8 +108,8 @@ impl LevelDbFilterBlock {
         Ok(Self { bytes: BitArray::of_bytes(bytes)?, offsets, filters, base })
     }
 
-    /// Returns whether these bytes are a block as LevelDB writes it. Hardly a filter looks like
-    /// one.
+    /// Returns whether these bytes are a block as LevelDB writes it. A filter almost never
+    /// looks like one.
     pub(super) fn is_block(bytes: &[u8]) -> bool {
         let Ok(block) = Self::from_bytes(bytes) else { return false };
         // 64 bits at least, and the number of hash functions.

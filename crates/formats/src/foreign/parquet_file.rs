@@ -20,10 +20,10 @@ use super::thrift::{BINARY, I32, I64, LIST, STRUCT, Thrift};
 
 const MAGIC: i64 = i32::from_le_bytes(*b"PAR1") as i64;
 
-/// The deepest column of a schema.
+/// The most parts of a column's path.
 const MAX_DEPTH: i64 = 100;
 
-/// What takes a column.
+/// A function that is called with each column.
 type OnColumn<'a> = dyn FnMut(ParquetColumn) -> Result<(), Error> + 'a;
 
 /// A column of a row group that has a Bloom filter.

@@ -153,7 +153,8 @@ impl<F: SavedBloom> Live<F> {
     ///
     /// As [`create_file`](Self::create_file), except that the file may exist. If it does:
     /// [`SaveError::Existing`] unless it is a live filter with these sizes, this hasher and this
-    /// normalization.
+    /// normalization. [`ErrorKind::AlreadyExists`] if the path is neither that of a file nor free,
+    /// such as `link/` of a link that leads nowhere.
     pub fn open_or_create_file(
         path: impl AsRef<Path>,
         parts: &Parts<F::Hasher>,

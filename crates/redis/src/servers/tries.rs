@@ -36,7 +36,7 @@ impl<'e> Tries<'e> {
     ///
     /// # Errors
     ///
-    /// If the time is over: the reason why the last try failed that had time to.
+    /// If the time is over: the reason of the last try that was not cut short.
     pub(crate) async fn pause(&mut self, reason: String) -> Result<(), Arc<str>> {
         let now = Instant::now();
         // Of a try that the end has cut short, nothing is known but that.

@@ -53,6 +53,7 @@ pub(super) fn build(mut args: BuildArgs, named: Named, start: Instant) -> Result
 
     let mut report = Report::of_inserts(&done, start, new);
     report.describe_foreign(&filter, &args.output);
+    report.warn_of_rate(&filter, &args.output);
     if let Some(first) = first {
         report.describe_fold(first);
     }
@@ -79,11 +80,11 @@ impl BuildArgs {
             Seed::Random => None,
         };
         let Some(capacity) = self.capacity else {
+            let text = || format!("--to {} needs --capacity, the number of records", named.name());
+            let counted = Counted::new(format).ok_or_else(|| Error::Usage(text()))?;
             if self.overfull {
                 return unneeded("--overfull without --capacity");
             }
-            let text = || format!("--to {} needs --capacity, the number of records", named.name());
-            let counted = Counted::new(format).ok_or_else(|| Error::Usage(text()))?;
             return Ok(Foreign::of(Box::new(counted)));
         };
         Foreign::build(format, capacity, self.rate, seed)
@@ -91,10 +92,14 @@ impl BuildArgs {
     }
 
     /// Returns an error if a filter has more keys than it was built for. The cuckoo filters refuse
-    /// a key for which they have no room.
+    /// a key for which they have no room, others grow, and in counters repeats are keys.
     fn require_capacity(&self, filter: &Foreign, keys: u64, capacity: u64) -> Result<(), Error> {
-        let of_bits = filter.filter.format().takes_rate();
-        if self.overfull || !of_bits || keys as f64 <= OVERFILLED * capacity as f64 {
+        use foreign::Format::{GoCuckoo, HadoopCounting, PybloomScalable, RedisBloom, RedisCuckoo};
+        let has_limit = !matches!(
+            filter.filter.format(),
+            GoCuckoo | RedisCuckoo | RedisBloom | PybloomScalable | HadoopCounting
+        );
+        if self.overfull || !has_limit || keys as f64 <= OVERFILLED * capacity as f64 {
             return Ok(());
         }
         let (filter, rate) = (shown(&self.output), filter.filter.false_positive_rate());

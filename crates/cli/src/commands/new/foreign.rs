@@ -25,6 +25,7 @@ pub(super) fn new(mut args: NewArgs, records: &Records, start: Instant) -> Resul
     };
     let Prepared { lock, filter, inputs, file, mut screen } = prepare(&args, files, read)?;
 
+    filter.warn_of_hash(&args.filter);
     let filter = Mutex::new(filter);
     let output = output::packed(Outlet::new(&file), args.output.as_deref());
     let save = || {
