@@ -83,7 +83,8 @@ impl<'a, F: Buildable> Exclusive<'a, F> {
     /// ```
     /// # use tamis_bloom as tamis;
     /// use tamis::BlockedBloomFilter;
-    /// # let mut filter = BlockedBloomFilter::<u64>::with_capacity(1000)?;
+    /// # let builder = BlockedBloomFilter::<u64>::builder();
+    /// # let mut filter = builder.capacity(1000).false_positive_rate(1e-10).build()?;
     /// let mut new = 0;
     /// filter.get_mut().insert_many_with(&[1, 2, 1], |_, is_new| new += u32::from(is_new));
     /// assert_eq!(new, 2);

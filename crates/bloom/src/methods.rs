@@ -93,7 +93,8 @@ macro_rules! methods {
             /// # use tamis_bloom as tamis;
             #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(1000)?;")]
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
+            /// let filter = builder.capacity(1000).false_positive_rate(1e-10).build()?;
             /// let mut new = 0;
             /// filter.insert_many_with(0..10, |_number, is_new| new += usize::from(is_new));
             /// assert_eq!(new, 10);
@@ -148,7 +149,8 @@ macro_rules! methods {
             /// # use tamis_bloom as tamis;
             #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1000)?;")]
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            /// let filter = builder.capacity(1000).false_positive_rate(1e-10).build()?;
             /// filter.insert("b");
             /// let names: Vec<String> = vec!["a".into(), "b".into()];
             /// let mut hits = vec![];

@@ -260,7 +260,8 @@ macro_rules! methods {
             /// # use tamis_cuckoo as tamis;
             #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1000)?;")]
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            /// let filter = builder.capacity(1000).false_positive_rate(1e-8).build()?;
             /// filter.insert("b")?;
             /// let names: Vec<String> = vec!["a".into(), "b".into()];
             /// let mut hits = vec![];

@@ -57,7 +57,9 @@ fn code_blocks(source: &Source) -> Vec<Vec<(usize, &str)>> {
     let (mut blocks, mut block) = (Vec::new(), None);
     for (number, line) in source.lines() {
         let line = line.trim_start();
-        let text = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+        // A line that a macro writes for several types, too.
+        let text =
+            ["///", "//!", "#[doc = concat!("].iter().find_map(|mark| line.strip_prefix(mark));
         let Some(text) = text.or(is_page.then_some(line)) else {
             block = None;
             continue;
@@ -78,6 +80,7 @@ fn code_blocks(source: &Source) -> Vec<Vec<(usize, &str)>> {
 /// another.
 fn by_chance(example: &[(usize, &str)]) -> Vec<usize> {
     let (mut inserted, mut found): (Vec<&str>, _) = (Vec::new(), Vec::new());
+    let mut are_collected = false;
     for &(number, line) in example {
         let asserted = line.contains("assert");
         for call in calls(line) {
@@ -93,9 +96,23 @@ fn by_chance(example: &[(usize, &str)]) -> Vec<usize> {
         if EMPTYING.iter().any(|call| line.contains(call)) {
             inserted.clear();
         }
+        // What a callback has counted or listed depends on every item of the batch.
+        are_collected |= collects(line);
+        if are_collected && line.contains("assert_eq!") {
+            found.push(number);
+        }
     }
     found.dedup();
     found
+}
+
+/// Returns whether the callback of a batch in this line uses the results.
+fn collects(line: &str) -> bool {
+    let mut parts = line.split('|');
+    let call = parts.next().unwrap_or_default();
+    let result = parts.next().and_then(|parameters| parameters.split_once(", "));
+    let is_batch = ["insert_many_with(", "contains_many_with("].iter().any(|of| call.contains(of));
+    is_batch && result.is_some_and(|(_, result)| !result.starts_with('_'))
 }
 
 /// A call that inserts items or asks for them.
@@ -202,6 +219,29 @@ mod tests {
         ] {
             assert!(found(&[NEW, certain[0], certain[1]]).is_empty(), "{certain:?}");
         }
+    }
+
+    #[test]
+    fn what_a_callback_collects_is_by_chance() {
+        let insert = "filter.insert_many_with(0..10, |_, is_new| new += u32::from(is_new));";
+        let query = "filter.contains_many_with(&names, |number, hit| {";
+        for call in [insert, query] {
+            assert_eq!(found(&[NEW, call, "assert_eq!(new, 10);"]).len(), 1, "{call}");
+            assert!(found(&[NEW, call, "assert!(failed.is_empty());"]).is_empty(), "{call}");
+        }
+        let ignored = "filter.insert_many_with(0..10, |_, _| ());";
+        assert!(found(&[NEW, ignored, "assert_eq!(filter.len(), 10);"]).is_empty());
+    }
+
+    /// Some lines of the examples of a macro name its types.
+    #[test]
+    fn examples_of_a_macro_are_read() {
+        let text = "//! A file.\n\n    /// ```\n    #[doc = concat!(\" let filter = \", stringify!($ty), \
+                    \"::<str>::with_capacity(10)?;\")]\n    /// filter.insert(\"a\")?;\n    \
+                    /// assert!(!filter.contains(\"b\"));\n    /// ```\n";
+        let violations = examples(&Source::new("crates/a/src/lib.rs", text.to_owned()));
+        assert!(violations[0].starts_with("crates/a/src/lib.rs:6: chance: "), "{violations:?}");
+        assert_eq!(violations.len(), 1);
     }
 
     #[test]
