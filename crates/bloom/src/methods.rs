@@ -1,12 +1,8 @@
-//! The methods that are the same in all filters.
+//! The methods that are the same in all filters of this crate.
 
 use alloc::vec::Vec;
 
-#[cfg(feature = "std")]
-use tamis_core::BuildError;
-use tamis_core::{AsItem, ByHash, Figures, Hashed, many};
-#[cfg(feature = "std")]
-use tamis_hash::DefaultHashBuilder;
+use tamis_core::{AsItem, Hashed, common_methods, many};
 use tamis_hash::HashItem;
 
 use crate::blocked::BlockedBloomFilter;
@@ -36,46 +32,14 @@ macro_rules! methods {
         queries: $queries:literal,
         sample: $sample:literal
     ) => {$(
-        #[cfg(feature = "std")]
-        impl<T: ?Sized> $ty<T> {
-            #[doc = $capacity]
-            ///
-            /// # Errors
-            ///
-            /// [`BuildError`] if the allocation fails, or if no filter of this type has so high a
-            /// capacity ([`RateTooLow`](BuildError::RateTooLow),
-            /// [`TooLarge`](BuildError::TooLarge)).
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1_000_000)?;")]
-            /// assert_eq!(filter.capacity(), 1_000_000);
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            pub fn with_capacity(items: usize) -> Result<Self, BuildError> {
-                Self::builder().capacity(items).build()
-            }
-
-            #[doc = $builds]
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
-            /// let filter = builder.capacity(1000).false_positive_rate(1e-4).build()?;
-            /// assert!(filter.insert("a"));
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            pub fn builder() -> $builder {
-                <$builder>::new(DefaultHashBuilder::default())
-            }
+        common_methods! {
+            $ty $(.$field)? of "tamis_bloom",
+            builder: $builder,
+            capacity: $capacity,
+            builds: $builds,
+            queries: $queries,
+            figures: " Reads all bits once: `O(bits)`.",
+            sample: $sample
         }
 
         impl<T: ?Sized, S> $ty<T, S> {
@@ -135,167 +99,6 @@ macro_rules! methods {
                 many::insert(self, self.hashes(items))
             }
 
-            /// Queries many items, owned or borrowed. Calls `on_result` in order, with each item's
-            /// index and what [`contains`](Self::contains) would have returned.
-            ///
-            #[doc = $queries]
-            /// Up to 32 items are queried before the first call of `on_result`, so an insert made
-            /// in `on_result` may be invisible to the results after it. See
-            /// [batches](crate#batches).
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
-            /// let filter = builder.capacity(1000).false_positive_rate(1e-10).build()?;
-            /// filter.insert("b");
-            /// let names: Vec<String> = vec!["a".into(), "b".into()];
-            /// let mut hits = vec![];
-            /// filter.contains_many_with(&names, |number, hit| {
-            ///     if hit {
-            ///         hits.push(&names[number]);
-            ///     }
-            /// });
-            /// assert_eq!(hits, ["b"]);
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[inline]
-            pub fn contains_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
-            where
-                I: IntoIterator<Item: AsItem<T>>,
-                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-            {
-                self.contains_hashes(self.hashes(items), on_result);
-            }
-
-            /// Queries many items and collects what [`contains`](Self::contains) would have
-            /// returned for each. See [`contains_many_with`](Self::contains_many_with).
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
-            /// let filter = builder.capacity(1000).false_positive_rate(1e-10).build()?;
-            /// filter.insert("b");
-            /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[must_use]
-            pub fn contains_many<I>(&self, items: I) -> Vec<bool>
-            where
-                I: IntoIterator<Item: AsItem<T>>,
-                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-            {
-                many::contains(self, self.hashes(items))
-            }
-
-            /// Hashes items. The user's code runs here, before a line is touched or locked.
-            #[inline]
-            pub(crate) fn hashes<I>(&self, items: I) -> impl Iterator<Item = u64>
-            where
-                I: IntoIterator<Item: AsItem<T>>,
-                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-            {
-                items.into_iter().map(|item| self.hasher().hash_item(item.as_item()))
-            }
-
-            /// Returns the filter as seen by code that has hashes instead of items.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            /// use tamis::hash::HashItem;
-            ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
-            /// let filter = builder.capacity(10_000).false_positive_rate(1e-3).build()?;
-            /// let hash = filter.hasher().hash_item("a");
-            /// filter.by_hash().insert(hash);
-            /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[inline]
-            pub fn by_hash(&self) -> ByHash<'_, Self> {
-                Hashed::by_hash(self)
-            }
-
-            /// Returns how full the filter is, and the false-positive rate of its contents. Reads
-            /// all bits once: `O(bits)`.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
-            /// let filter = builder.capacity(10_000).false_positive_rate(1e-3).build()?;
-            /// for item in 0..5000 {
-            ///     filter.insert(&item);
-            /// }
-            /// let figures = filter.figures();
-            /// assert!((4000.0..6000.0).contains(&figures.items.value));
-            /// assert!(figures.saturation.value < 0.7 && figures.false_positive_rate.value < 0.01);
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[must_use]
-            pub fn figures(&self) -> Figures {
-                self$(.$field)?.read_figures(None)
-            }
-
-            /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for
-            /// metrics.
-            ///
-            #[doc = $sample]
-            /// A sample of 1024 lines takes less than a millisecond at any size.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
-            /// let filter = builder.capacity(10_000).false_positive_rate(1e-3).build()?;
-            /// for item in 0..5000 {
-            ///     filter.insert(&item);
-            /// }
-            /// let (sampled, exact) = (filter.figures_sampled(50), filter.figures());
-            /// let difference = (sampled.items.value - exact.items.value).abs();
-            /// assert!(difference <= 9.0 * sampled.items.standard_error);
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[must_use]
-            pub fn figures_sampled(&self, lines: u64) -> Figures {
-                self$(.$field)?.read_figures(Some(lines))
-            }
-
-            /// Returns the hasher.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            /// use tamis::hash::HashItem;
-            ///
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
-            /// filter.by_hash().insert(filter.hasher().hash_item("a"));
-            /// assert!(filter.contains("a"));
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[inline]
-            #[must_use]
-            pub fn hasher(&self) -> &S {
-                &self$(.$field)?.hasher
-            }
         }
     )+};
 }

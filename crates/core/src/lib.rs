@@ -27,6 +27,7 @@ mod frozen;
 mod hashed;
 #[doc(hidden)]
 pub mod many;
+mod methods;
 mod sampled;
 
 pub use crate::as_item::AsItem;

@@ -364,7 +364,7 @@ impl<F: Buildable> Builder<F> {
 impl<F: Buildable<Hasher: Clone>> From<&F> for Builder<F> {
     fn from(filter: &F) -> Self {
         let shared = filter.shared();
-        let builder = Self::new(shared.hasher().clone());
+        let builder = Self::new(shared.hasher.clone());
         builder.like(shared.geometry()).capacity(shared.capacity())
     }
 }

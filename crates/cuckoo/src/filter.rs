@@ -35,7 +35,7 @@ macro_rules! filters {
 
             #[inline]
             fn hasher(&self) -> &S {
-                self.shared.hasher()
+                &self.shared.hasher
             }
 
             fn capacity(&self) -> usize {
@@ -47,11 +47,11 @@ macro_rules! filters {
             }
 
             fn figures(&self) -> Figures {
-                self.shared.figures(None)
+                self.shared.read_figures(None)
             }
 
             fn figures_sampled(&self, lines: u64) -> Figures {
-                self.shared.figures(Some(lines))
+                self.shared.read_figures(Some(lines))
             }
 
             fn saturation(&self) -> f64 {

@@ -4,8 +4,6 @@
 //! of 7.3 one by one; an insert takes 6.0 instead of 8.1; the access to a random line there takes
 //! 1.7 (100,000 items, Zen 4).
 
-use tamis_core::AsItem;
-use tamis_hash::HashItem;
 use tamis_sync::{BATCH, BatchWork, run_batches};
 
 use crate::batch::{Classes, work_on_a_table};
@@ -148,16 +146,5 @@ impl<T: ?Sized, S> Shared<T, S> {
             return run_batches(growth::Contains::new(table), hashes, on_result);
         }
         run_batches(Contains { table: &self.table, read: BatchRead::NONE }, hashes, on_result);
-    }
-
-    /// Returns the hashes of items. The user's code runs here and in the callbacks; no stripe is
-    /// locked.
-    #[inline]
-    pub(crate) fn hashes<I>(&self, items: I) -> impl Iterator<Item = u64>
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        items.into_iter().map(|item| self.hasher().hash_item(item.as_item()))
     }
 }

@@ -3,11 +3,7 @@
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-#[cfg(feature = "std")]
-use tamis_core::BuildError;
-use tamis_core::{AsItem, ByHash, Figures, Hashed, many};
-#[cfg(feature = "std")]
-use tamis_hash::DefaultHashBuilder;
+use tamis_core::{AsItem, common_methods, many};
 use tamis_hash::{HashItem, ItemHasher};
 
 #[cfg(feature = "std")]
@@ -29,49 +25,17 @@ macro_rules! methods {
         merged: $merged:literal,
         len: $len:literal
     ) => {
-        impl<T: ?Sized> $ty<T> {
-            /// Creates an empty filter for `items` distinct items, at a false-positive rate of at
-            /// most 1 %, with a randomly keyed hasher. A capacity of 0 counts as 1.
-            ///
-            /// # Errors
-            ///
-            /// [`BuildError`] if the allocation fails, or if no filter of this type has so high a
-            /// capacity ([`RateTooLow`](BuildError::RateTooLow),
-            /// [`TooLarge`](BuildError::TooLarge)).
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1_000_000)?;")]
-            /// assert!(filter.size_in_bytes() < 1_670_000);
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[cfg(feature = "std")]
-            pub fn with_capacity(items: usize) -> Result<Self, BuildError> {
-                Self::builder().capacity(items).build()
-            }
-
-            /// Returns a builder, for sizes by items and rate or by buckets and slots, and for any
-            /// hasher.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
-            /// let filter = builder.capacity(1000).false_positive_rate(1e-4).build()?;
-            /// filter.insert("a")?;
-            /// # Ok::<(), Box<dyn core::error::Error>>(())
-            /// ```
-            #[cfg(feature = "std")]
-            pub fn builder() -> Builder<Self> {
-                Builder::new(DefaultHashBuilder::default())
-            }
+        common_methods! {
+            $ty.shared of "tamis_cuckoo",
+            builder: Builder<Self>,
+            capacity: " Creates an empty filter for `items` distinct items, at a false-positive rate \
+                       of at most 1 %, with a randomly keyed hasher. A capacity of 0 counts as 1.",
+            builds: " Returns a builder, for sizes by items and rate or by buckets and slots, and for \
+                     any hasher.",
+            queries: " Faster than single queries in filters that do not fit in the caches.",
+            figures: " Reads every bucket, and the other bucket of every fingerprint: `O(slots)`.",
+            sample: " Reads at least `lines` buckets (all if there are fewer), and the other bucket \
+                     of each fingerprint in them. The number of items is exact."
         }
 
         impl<T: ?Sized, S> $ty<T, S> {
@@ -142,7 +106,7 @@ macro_rules! methods {
                 I: IntoIterator<Item: AsItem<T>>,
                 S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
             {
-                self.shared.$insert(self.shared.hashes(items), on_result);
+                self.shared.$insert(self.hashes(items), on_result);
             }
 
             /// Inserts many items as [`insert_many_with`](Self::insert_many_with) does, and returns
@@ -167,7 +131,7 @@ macro_rules! methods {
                 I: IntoIterator<Item: AsItem<T>>,
                 S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
             {
-                many::insert(self, self.shared.hashes(items))
+                many::insert(self, self.hashes(items))
             }
 
             /// Returns a new filter of the same geometry with the items of both.
@@ -223,88 +187,6 @@ macro_rules! methods {
             #[must_use]
             pub fn len(&self) -> usize {
                 self.shared.len()
-            }
-
-            /// Returns the filter as seen by code that has hashes instead of items.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            /// use tamis::hash::HashItem;
-            ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
-            /// let builder = builder.capacity(10_000).false_positive_rate(1e-3);
-            /// let filter = builder.build()?;
-            /// let hash = filter.hasher().hash_item("a");
-            /// filter.by_hash().insert(hash)?;
-            /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
-            /// # Ok::<(), Box<dyn core::error::Error>>(())
-            /// ```
-            #[inline]
-            pub fn by_hash(&self) -> ByHash<'_, Self> {
-                Hashed::by_hash(self)
-            }
-
-            /// Queries many items, owned or borrowed. Calls `on_result` for each item in order,
-            /// with its index and the result that [`contains`](Self::contains) would have returned.
-            ///
-            /// Faster than single queries in filters that do not fit in the caches. Up to 32 items
-            /// are queried before the first call of `on_result`, so an insert in `on_result` may
-            /// not be visible to the results after it; see [batches](crate#batches).
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
-            /// let filter = builder.capacity(1000).false_positive_rate(1e-8).build()?;
-            /// filter.insert("b")?;
-            /// let names: Vec<String> = vec!["a".into(), "b".into()];
-            /// let mut hits = vec![];
-            /// filter.contains_many_with(&names, |number, hit| {
-            ///     if hit {
-            ///         hits.push(&names[number]);
-            ///     }
-            /// });
-            /// assert_eq!(hits, ["b"]);
-            /// # Ok::<(), Box<dyn core::error::Error>>(())
-            /// ```
-            #[inline]
-            pub fn contains_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
-            where
-                I: IntoIterator<Item: AsItem<T>>,
-                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-            {
-                self.shared.contains_many_with(self.shared.hashes(items), on_result);
-            }
-
-            /// Queries many items as [`contains_many_with`](Self::contains_many_with) does, and
-            /// returns the results in order.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
-            /// let builder = builder.capacity(1000).false_positive_rate(1e-8);
-            /// let filter = builder.build()?;
-            /// filter.insert("b")?;
-            /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
-            /// # Ok::<(), Box<dyn core::error::Error>>(())
-            /// ```
-            #[must_use]
-            pub fn contains_many<I>(&self, items: I) -> Vec<bool>
-            where
-                I: IntoIterator<Item: AsItem<T>>,
-                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-            {
-                many::contains(self, self.shared.hashes(items))
             }
 
             /// Removes all items. It takes `&mut self` because a concurrent query would miss items.
@@ -383,59 +265,6 @@ macro_rules! methods {
             #[must_use]
             pub fn load_factor(&self) -> f64 {
                 self.shared.load_factor()
-            }
-
-            /// Returns how full the filter is, and the false-positive rate of its contents. Reads
-            /// every bucket, and the other bucket of every fingerprint: `O(slots)`.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
-            /// let builder = builder.capacity(10_000).false_positive_rate(1e-3);
-            /// let filter = builder.build()?;
-            /// for item in 0..5000 {
-            ///     filter.insert(&item)?;
-            /// }
-            /// let figures = filter.figures();
-            /// assert!((4000.0..6000.0).contains(&figures.items.value));
-            /// assert!(figures.saturation.value < 0.7 && figures.false_positive_rate.value < 0.01);
-            /// # Ok::<(), Box<dyn core::error::Error>>(())
-            /// ```
-            #[must_use]
-            pub fn figures(&self) -> Figures {
-                self.shared.figures(None)
-            }
-
-            /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for
-            /// metrics.
-            ///
-            /// Reads at least `lines` buckets (all if there are fewer), and the other bucket of
-            /// each fingerprint in them. The number of items is exact.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
-            /// let builder = builder.capacity(10_000).false_positive_rate(1e-3);
-            /// let filter = builder.build()?;
-            /// for item in 0..5000 {
-            ///     filter.insert(&item)?;
-            /// }
-            /// let (sampled, exact) = (filter.figures_sampled(50), filter.figures());
-            /// let difference = (sampled.items.value - exact.items.value).abs();
-            /// assert!(difference <= 9.0 * sampled.items.standard_error);
-            /// # Ok::<(), Box<dyn core::error::Error>>(())
-            /// ```
-            #[must_use]
-            pub fn figures_sampled(&self, lines: u64) -> Figures {
-                self.shared.figures(Some(lines))
             }
 
             /// Returns the number of items divided by the capacity. Above 1 the filter is
@@ -521,24 +350,6 @@ macro_rules! methods {
                 self.shared.geometry()
             }
 
-            /// Returns the hasher.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            /// use tamis::hash::HashItem;
-            ///
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
-            /// filter.by_hash().insert(filter.hasher().hash_item("a"))?;
-            /// assert!(filter.contains("a"));
-            /// # Ok::<(), Box<dyn core::error::Error>>(())
-            /// ```
-            #[must_use]
-            pub fn hasher(&self) -> &S {
-                self.shared.hasher()
-            }
         }
     };
 }

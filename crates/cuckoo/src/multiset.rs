@@ -177,7 +177,7 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        self.shared.remove_many_with(self.shared.hashes(items), on_result);
+        self.shared.remove_many_with(self.hashes(items), on_result);
     }
 
     /// Removes many items as [`remove_many_with`](Self::remove_many_with) does, and returns the
@@ -203,6 +203,6 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         I: IntoIterator<Item: AsItem<T>>,
         S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        many::remove(self, self.shared.hashes(items))
+        many::remove(self, self.hashes(items))
     }
 }

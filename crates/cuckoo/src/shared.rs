@@ -26,7 +26,7 @@ pub struct Shared<T: ?Sized, S> {
     pub(crate) table: Table,
     pub(crate) len: Counter,
     capacity: usize,
-    hasher: S,
+    pub(crate) hasher: S,
     /// No item is stored, so the filter is `Send` and `Sync` for every `T`.
     item: PhantomData<fn(&T)>,
 }
@@ -158,14 +158,6 @@ impl<T: ?Sized, S> Shared<T, S> {
         self.len.set(0);
     }
 
-    pub(crate) fn hasher(&self) -> &S {
-        &self.hasher
-    }
-
-    pub(crate) fn into_hasher(self) -> S {
-        self.hasher
-    }
-
     #[inline]
     pub(crate) fn geometry(&self) -> Geometry {
         self.table.geometry()
@@ -280,7 +272,7 @@ impl<T: ?Sized, S> Shared<T, S> {
     }
 
     /// Reads all buckets, or at least this number of them. The number of copies is exact.
-    pub(crate) fn figures(&self, buckets: Option<u64>) -> Figures {
+    pub(crate) fn read_figures(&self, buckets: Option<u64>) -> Figures {
         let all =
             self.table.grown().map_or_else(|| self.geometry().buckets(), growth::Table::places);
         let step = |buckets: u64| (all / buckets.max(1)).max(1);

@@ -69,7 +69,7 @@ fn from_hashes<T: ?Sized, S>(
         // Fewer than one filter in a million is full before its capacity. Try again with an eighth
         // more.
         capacity += capacity / 8 + 8;
-        hasher = filter.shared.into_hasher();
+        hasher = filter.shared.hasher;
     }
 }
 

@@ -107,20 +107,21 @@ const NAME: &str = "stringify!($ty)";
 /// between them [`NAME`].
 fn of_a_macro(line: &str) -> Option<String> {
     let parts = line.trim().strip_prefix("#[doc = concat!(")?.strip_suffix(")]")?;
+    let parts = &parts.replace("\", $krate, \"", "tamis_core");
     let text = |part: &str| Some(part.strip_prefix('"')?.strip_suffix('"')?.to_owned());
     let parts: Option<Vec<_>> = parts.split(&format!(", {NAME}, ")).map(text).collect();
     let line = parts?.join(NAME);
     line.strip_prefix(' ').map(str::to_owned)
 }
 
-/// Returns the first of the types that the macro around this line is called with, or nothing. One
-/// is enough: the crate's own doctests compile the examples of all types.
+/// Returns the first of the types that the macro around this line is called with, or some type if
+/// other crates call it. One is enough: the crate's own doctests compile the examples of all types.
 fn first_of_a_macro(text: &str, line: usize) -> &str {
     let lines = text.lines().take(line);
     let name =
         lines.filter_map(|line| line.strip_prefix("macro_rules! ")?.strip_suffix(" {")).last();
     let mut calls = text.lines().filter_map(|line| line.strip_prefix(name?)?.strip_prefix("! { "));
-    calls.next_back().and_then(|types| types.split(' ').next()).unwrap_or_default()
+    calls.next_back().and_then(|types| types.split(' ').next()).unwrap_or("BloomFilter")
 }
 
 /// Replaces a line inside an example that is not a doc comment.

@@ -187,6 +187,10 @@ impl<'ast> Visit<'ast> for Collector {
         if item.ident.is_none() {
             return self.visit_macro(&item.mac);
         }
+        // Other crates call this macro, so it names what the crate exports, not where that is.
+        if item.attrs.iter().any(|attribute| attribute.path().is_ident("macro_export")) {
+            return;
+        }
         // In the body of `macro_rules!` only paths that start with `crate` do not depend on the
         // caller.
         let others = self.uses.len();
@@ -250,6 +254,7 @@ mod tests {
         assert_eq!(paths("m! { a::B::c(d), crate::E }"), ["m!", "a::B::c", "d", "crate::E"]);
         let rules = "macro_rules! m { () => { $crate::a::b(c); use crate::{d::e as f, g}; crate::h::$i }; }";
         assert_eq!(paths(rules), ["crate::a::b", "crate::d::e", "crate::g", "crate::h::$"]);
+        assert_eq!(paths(&format!("#[macro_export] {rules}")), [""; 0]);
     }
 
     #[test]

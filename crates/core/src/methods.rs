@@ -1,0 +1,226 @@
+//! The methods that are the same in the filters of all crates.
+
+/// Defines the methods of a type that the crate `$krate` exports. With it comes the field that has
+/// its hasher and reads its figures (without one, the type does). The rest are its builder, and
+/// sentences.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! common_methods {
+    (
+        $ty:ident $(.$field:ident)? of $krate:literal,
+        builder: $builder:ty,
+        capacity: $capacity:literal,
+        builds: $builds:literal,
+        queries: $queries:literal,
+        figures: $figures:literal,
+        sample: $sample:literal
+    ) => {
+        #[cfg(feature = "std")]
+        impl<T: ?Sized> $ty<T> {
+            #[doc = $capacity]
+            ///
+            /// # Errors
+            ///
+            /// [`BuildError`] if the allocation fails, or if no filter of this type has so high a
+            /// capacity ([`RateTooLow`](BuildError::RateTooLow),
+            /// [`TooLarge`](BuildError::TooLarge)).
+            ///
+            /// [`BuildError`]: $crate::BuildError
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!(" # use ", $krate, " as tamis;")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            ///
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1_000_000)?;")]
+            /// assert_eq!(filter.capacity(), 1_000_000);
+            /// # Ok::<(), tamis::BuildError>(())
+            /// ```
+            pub fn with_capacity(items: usize) -> Result<Self, $crate::BuildError> {
+                Self::builder().capacity(items).build()
+            }
+
+            #[doc = $builds]
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!(" # use ", $krate, " as tamis;")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            ///
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            /// let filter = builder.capacity(1000).false_positive_rate(1e-4).build()?;
+            /// assert!(!filter.contains("a"));
+            /// # Ok::<(), tamis::BuildError>(())
+            /// ```
+            pub fn builder() -> $builder {
+                <$builder>::new(Default::default())
+            }
+        }
+
+        impl<T: ?Sized, S> $ty<T, S> {
+            /// Queries many items, owned or borrowed. Calls `on_result` for each item in order,
+            /// with its index and the result that [`contains`](Self::contains) would have returned.
+            ///
+            #[doc = $queries]
+            /// Up to 32 items are queried before the first call of `on_result`, so an insert in
+            /// `on_result` may not be visible to the results after it; see
+            /// [batches](crate#batches).
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!(" # use ", $krate, " as tamis;")]
+            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
+            ///
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            /// let filter = builder.capacity(1000).false_positive_rate(1e-8).build()?;
+            /// filter.try_insert("b")?;
+            /// let names: Vec<String> = vec!["a".into(), "b".into()];
+            /// let mut hits = vec![];
+            /// filter.contains_many_with(&names, |number, hit| {
+            ///     if hit {
+            ///         hits.push(&names[number]);
+            ///     }
+            /// });
+            /// assert_eq!(hits, ["b"]);
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[inline]
+            pub fn contains_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+            where
+                I: IntoIterator<Item: $crate::AsItem<T>>,
+                S: $crate::hash::HashItem<<I::Item as $crate::AsItem<T>>::Borrowed>,
+            {
+                $crate::Hashed::contains_hashes(self, self.hashes(items), on_result);
+            }
+
+            /// Queries many items as [`contains_many_with`](Self::contains_many_with) does, and
+            /// returns the results in order.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!(" # use ", $krate, " as tamis;")]
+            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
+            ///
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            /// let filter = builder.capacity(1000).false_positive_rate(1e-8).build()?;
+            /// filter.try_insert("b")?;
+            /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[must_use]
+            pub fn contains_many<I>(&self, items: I) -> alloc::vec::Vec<bool>
+            where
+                I: IntoIterator<Item: $crate::AsItem<T>>,
+                S: $crate::hash::HashItem<<I::Item as $crate::AsItem<T>>::Borrowed>,
+            {
+                $crate::many::contains(self, self.hashes(items))
+            }
+
+            /// Hashes items. The user's code runs here, before a line is touched or locked.
+            #[inline]
+            pub(crate) fn hashes<I>(&self, items: I) -> impl Iterator<Item = u64>
+            where
+                I: IntoIterator<Item: $crate::AsItem<T>>,
+                S: $crate::hash::HashItem<<I::Item as $crate::AsItem<T>>::Borrowed>,
+            {
+                let hash = |item: I::Item| {
+                    $crate::hash::HashItem::hash_item(
+                        self.hasher(),
+                        $crate::AsItem::as_item(&item),
+                    )
+                };
+                items.into_iter().map(hash)
+            }
+
+            /// Returns the filter as seen by code that has hashes instead of items.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!(" # use ", $krate, " as tamis;")]
+            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
+            /// use tamis::hash::HashItem;
+            ///
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1000)?;")]
+            /// filter.try_insert("a")?;
+            /// let hash = filter.hasher().hash_item("a");
+            /// assert!(filter.by_hash().contains(hash));
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[inline]
+            pub fn by_hash(&self) -> $crate::ByHash<'_, Self> {
+                $crate::Hashed::by_hash(self)
+            }
+
+            /// Returns how full the filter is, and the false-positive rate of its contents.
+            #[doc = $figures]
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!(" # use ", $krate, " as tamis;")]
+            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
+            ///
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
+            /// let filter = builder.capacity(10_000).false_positive_rate(1e-3).build()?;
+            /// filter.try_extend(0..5000)?;
+            /// let figures = filter.figures();
+            /// assert!((4000.0..6000.0).contains(&figures.items.value));
+            /// assert!(figures.saturation.value < 0.7 && figures.false_positive_rate.value < 0.01);
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[must_use]
+            pub fn figures(&self) -> $crate::Figures {
+                self$(.$field)?.read_figures(None)
+            }
+
+            /// Estimates [`figures`](Self::figures) from a sample, with their standard errors: for
+            /// metrics.
+            ///
+            #[doc = $sample]
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!(" # use ", $krate, " as tamis;")]
+            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
+            ///
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
+            /// let filter = builder.capacity(10_000).false_positive_rate(1e-3).build()?;
+            /// filter.try_extend(0..5000)?;
+            /// let (sampled, exact) = (filter.figures_sampled(50), filter.figures());
+            /// let difference = (sampled.items.value - exact.items.value).abs();
+            /// assert!(difference <= 9.0 * sampled.items.standard_error);
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[must_use]
+            pub fn figures_sampled(&self, lines: u64) -> $crate::Figures {
+                self$(.$field)?.read_figures(Some(lines))
+            }
+
+            /// Returns the hasher.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!(" # use ", $krate, " as tamis;")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            /// use tamis::hash::HashItem;
+            ///
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
+            /// let [one, other] = ["a", "b"].map(|item| filter.hasher().hash_item(item));
+            /// assert_ne!(one, other);
+            /// # Ok::<(), tamis::BuildError>(())
+            /// ```
+            #[inline]
+            #[must_use]
+            pub fn hasher(&self) -> &S {
+                &self$(.$field)?.hasher
+            }
+        }
+    };
+}
