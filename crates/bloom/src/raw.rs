@@ -37,8 +37,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use core::fmt;
-
+pub use tamis_core::LinesError;
 use tamis_hash::split;
 use tamis_sync::LINE_BITS;
 pub use tamis_sync::{LINE_WORDS, Lines};
@@ -49,7 +48,7 @@ use crate::filter::{Buildable, sealed};
 use crate::geometry::{Geometry, Kind};
 use crate::once::OnceBloomFilter;
 pub use crate::rotating::raw::{
-    Rotation, RotationError, read_rotating_line, rotating_from_lines, rotating_lines, rotation,
+    Rotation, read_rotating_line, rotating_from_lines, rotating_lines, rotation,
     try_rotating_snapshot,
 };
 use crate::shared::Shared;
@@ -57,64 +56,6 @@ use crate::shared::Shared;
 mod slices;
 
 pub use self::slices::{Growth, SliceSizes, from_slices, growth, read_slice_line, slices};
-
-/// The reason why lines are not those of a filter.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_bloom as tamis;
-/// use tamis_bloom::raw::{self, Lines, LinesError};
-/// use tamis::hash::Rapid;
-/// use tamis::{BlockedBloomFilter, BloomFilter};
-///
-/// let geometry = BloomFilter::<str>::builder().capacity(1000).geometry()?;
-/// let (hasher, lines) = (Rapid::with_seed(1), Lines::zeroed(1)?);
-/// let error = raw::from_lines::<BloomFilter<str, Rapid>>(geometry, 1000, hasher.clone(), lines);
-/// assert!(matches!(error, Err(LinesError::Count { found: 1, .. })));
-/// let lines = Lines::zeroed(raw::lines(geometry))?;
-/// let error = raw::from_lines::<BlockedBloomFilter<str, Rapid>>(geometry, 1000, hasher, lines);
-/// assert!(matches!(error, Err(LinesError::Kind)));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LinesError {
-    /// The geometry is that of another type of filter.
-    Kind,
-    /// The geometry needs another number of lines.
-    Count {
-        /// The number of lines that the geometry needs.
-        expected: u64,
-        /// The number of lines given.
-        found: u64,
-    },
-    /// An allocation failed.
-    Alloc {
-        /// Bytes requested.
-        bytes: u64,
-    },
-    /// A growing filter has no slice, or more than 64.
-    Slices,
-    /// The rate of a growing filter is not between 0 and 1.
-    Rate,
-}
-
-impl fmt::Display for LinesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Kind => f.write_str("the geometry is that of another type of filter"),
-            Self::Count { expected, found } => {
-                write!(f, "the geometry needs {expected} lines, and {found} were given")
-            }
-            Self::Alloc { bytes } => write!(f, "cannot allocate {bytes} bytes"),
-            Self::Slices => f.write_str("a growing filter has 1 to 64 slices"),
-            Self::Rate => f.write_str("the rate of a growing filter must be between 0 and 1"),
-        }
-    }
-}
-
-impl core::error::Error for LinesError {}
 
 /// Returns the number of lines of a filter with this geometry, at least 1.
 #[must_use]

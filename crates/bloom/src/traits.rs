@@ -2,7 +2,7 @@
 
 use core::convert::Infallible;
 
-use tamis_core::{BuildError, Figures, Filter, Hashed, HashedCopies, OnceFilter, WithRate};
+use tamis_core::{HashedCopies, OnceFilter, implement_filter, implement_hashed};
 use tamis_hash::HashItem;
 
 use crate::array::Removable as _;
@@ -25,49 +25,7 @@ use crate::rotating::builder::RotatingBuilder;
 use crate::scalable::ScalableBloomFilter;
 use crate::shared::Shared;
 
-/// Implements the traits of filters, by methods of the type and its builder.
-macro_rules! filters {
-    ($($(#[$doc:meta])* $name:ident: $builder:ident;)*) => {$(
-        impl<T: ?Sized, S: HashItem<T>> Filter for $name<T, S> {
-            type Item = T;
-            type Hasher = S;
-
-            #[inline]
-            fn hasher(&self) -> &S {
-                self.hasher()
-            }
-
-            fn capacity(&self) -> usize {
-                self.capacity()
-            }
-
-            fn size_in_bytes(&self) -> u64 {
-                self.size_in_bytes()
-            }
-
-            fn figures(&self) -> Figures {
-                self.figures()
-            }
-
-            fn figures_sampled(&self, lines: u64) -> Figures {
-                self.figures_sampled(lines)
-            }
-
-            fn saturation(&self) -> f64 {
-                self.saturation()
-            }
-        }
-
-        $(#[$doc])*
-        impl<T: ?Sized, S: HashItem<T>> WithRate for $name<T, S> {
-            fn with_rate(capacity: usize, rate: f64, hasher: S) -> Result<Self, BuildError> {
-                $builder::new(hasher).capacity(capacity).false_positive_rate(rate).build()
-            }
-        }
-    )*};
-}
-
-filters! {
+implement_filter! {
     BloomFilter: Builder;
     BlockedBloomFilter: Builder;
     OnceBloomFilter: Builder;
@@ -80,56 +38,13 @@ filters! {
     RotatingBloomFilter: RotatingBuilder;
 }
 
-/// Implements the operations on hashes, by those of a field.
-macro_rules! hashed {
-    ($($name:ident.$field:ident)*) => {$(
-        impl<T: ?Sized, S> Hashed for $name<T, S> {
-            type Inserted = bool;
-            type InsertError = Infallible;
-
-            #[inline]
-            fn insert_hash(&self, hash: u64) -> bool {
-                self.$field.insert_hash(hash)
-            }
-
-            #[inline]
-            fn contains_hash(&self, hash: u64) -> bool {
-                self.$field.contains_hash(hash)
-            }
-
-            #[inline]
-            fn insert_hashes(
-                &self,
-                hashes: impl IntoIterator<Item = u64>,
-                on_result: impl FnMut(usize, bool),
-            ) {
-                self.$field.insert_many_with(hashes, on_result);
-            }
-
-            #[inline]
-            fn contains_hashes(
-                &self,
-                hashes: impl IntoIterator<Item = u64>,
-                on_result: impl FnMut(usize, bool),
-            ) {
-                self.$field.contains_many_with(hashes, on_result);
-            }
-
-            #[inline]
-            fn prefetch_hash(&self, hash: u64) {
-                self.$field.prefetch(hash);
-            }
-        }
-    )*};
-}
-
-hashed! {
-    BloomFilter.shared
-    BlockedBloomFilter.shared
-    OnceBloomFilter.shared
-    CountingBloomFilter.shared
-    ScalableBloomFilter.chain
-    OnceScalableBloomFilter.chain
+implement_hashed! {
+    BloomFilter.shared -> bool, Infallible: insert_hash, insert_many_with, contains_hash;
+    BlockedBloomFilter.shared -> bool, Infallible: insert_hash, insert_many_with, contains_hash;
+    OnceBloomFilter.shared -> bool, Infallible: insert_hash, insert_many_with, contains_hash;
+    CountingBloomFilter.shared -> bool, Infallible: insert_hash, insert_many_with, contains_hash;
+    ScalableBloomFilter.chain -> bool, Infallible: insert_hash, insert_many_with, contains_hash;
+    OnceScalableBloomFilter.chain -> bool, Infallible: insert_hash, insert_many_with, contains_hash;
 }
 
 /// Gives builders access to the filters of a fixed size.

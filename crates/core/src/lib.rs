@@ -5,6 +5,7 @@
 //! * [`DynFilter`]: the trait for a type of filter that is chosen at run time.
 //! * [`Frozen`]: a filter that answers queries only.
 //! * [`BuildError`]: why a filter cannot be built, one error for every type of filter.
+//! * [`LinesError`]: why lines that were loaded are not those of a filter.
 //! * [`AsItem`]: the items that a batch accepts, owned or borrowed.
 //! * [`Figures`]: how full a filter is, and the rate of its contents. [`Sampled`]: a figure
 //!   estimated from a part of a filter, with its standard error.
@@ -25,6 +26,8 @@ mod figures;
 mod filter;
 mod frozen;
 mod hashed;
+mod implement;
+mod lines_error;
 #[doc(hidden)]
 pub mod many;
 mod methods;
@@ -37,6 +40,7 @@ pub use crate::figures::Figures;
 pub use crate::filter::{Filter, OnceFilter, WithRate};
 pub use crate::frozen::Frozen;
 pub use crate::hashed::{ByHash, Hashed, HashedCopies, HashedRefresh, Verdict};
+pub use crate::lines_error::LinesError;
 pub use crate::sampled::{Mean, Sampled};
 #[doc(hidden)]
 pub use tamis_hash as hash;

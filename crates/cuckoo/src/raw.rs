@@ -59,8 +59,7 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
-use core::fmt;
-
+pub use tamis_core::LinesError;
 use tamis_core::{BuildError, Filter, Frozen};
 pub use tamis_sync::{AllocError, LINE_WORDS, Lines};
 use tamis_sync::{LINE_BITS, PairAccess};
@@ -75,74 +74,6 @@ use crate::table::Table;
 pub use crate::table::pass::Pass;
 
 pub mod growing;
-
-/// The error of [`from_lines`] and [`frozen_from_lines`].
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_cuckoo as tamis;
-/// use tamis::CuckooFilter;
-/// use tamis_cuckoo::raw::{self, Lines, LinesError};
-/// use tamis::hash::Rapid;
-///
-/// let geometry = raw::geometry(1000, 4, 16)?;
-/// let lines = Lines::zeroed(100)?;
-/// let filter =
-///     raw::from_lines::<CuckooFilter<str, _>>(geometry, 10, Rapid::with_seed(1), lines, 0);
-/// assert_eq!(filter.unwrap_err(), LinesError::Count { expected: 125, found: 100 });
-/// # Ok::<(), Box<dyn core::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LinesError {
-    /// The geometry has another number of lines.
-    Count {
-        /// The number of lines of the geometry.
-        expected: u64,
-        /// The number of lines given.
-        found: u64,
-    },
-    /// The number of fingerprints exceeds the number of slots.
-    Len {
-        /// The number of fingerprints given.
-        found: u64,
-        /// The number of slots of the geometry.
-        slots: u64,
-    },
-    /// Buckets of this shape have 128 bits, and this processor has no atomics of 128 bits, or
-    /// feature `std` is missing, which detects them.
-    Unsupported {
-        /// The number of slots per bucket.
-        slots: u32,
-        /// The number of bits per slot.
-        fingerprint_bits: u32,
-    },
-    /// The allocation of the locks, versions and counts failed.
-    Alloc {
-        /// The size of the allocation in bytes.
-        bytes: u64,
-    },
-}
-
-impl fmt::Display for LinesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Count { expected, found } => {
-                write!(f, "the number of lines is {found}; the geometry has {expected}")
-            }
-            Self::Len { found, slots } => {
-                write!(f, "the number of fingerprints is {found}; the geometry has {slots} slots")
-            }
-            Self::Unsupported { slots, fingerprint_bits } => {
-                BuildError::ShapeUnsupported { slots, fingerprint_bits }.fmt(f)
-            }
-            Self::Alloc { bytes } => write!(f, "cannot allocate {bytes} bytes"),
-        }
-    }
-}
-
-impl core::error::Error for LinesError {}
 
 /// Returns the geometry with these sizes, even if this processor does not support the shape.
 ///

@@ -2,9 +2,9 @@
 
 use alloc::vec::Vec;
 
+use tamis_core::LinesError;
 use tamis_sync::{LINE_WORDS, Lines};
 
-use super::LinesError;
 use crate::array::Array;
 use crate::array::line::InLine;
 use crate::bits::Writer;

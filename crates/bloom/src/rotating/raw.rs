@@ -1,8 +1,8 @@
 //! The words and numbers of a rotating filter, for crates that save filters and load them.
 
-use core::fmt;
 use core::time::Duration;
 
+use tamis_core::LinesError;
 use tamis_sync::{AllocError, LINE_WORDS, Lines};
 
 use super::RotatingBloomFilter;
@@ -76,59 +76,6 @@ impl Rotation {
     }
 }
 
-/// The reason why lines and numbers are not those of a rotating filter.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_bloom as tamis;
-/// use tamis_bloom::raw::{self, Lines, Rotation, RotationError};
-/// use tamis::{RotatingBloomFilter, hash::Rapid};
-///
-/// let seen = RotatingBloomFilter::<str>::with_capacity(1000)?;
-/// let (rotation, lines) = (Rotation::new(1000, None, 1), Lines::zeroed(1)?);
-/// let error = raw::rotating_from_lines::<str, _>(seen.geometry(), rotation, Rapid::with_seed(1), lines);
-/// assert!(matches!(error, Err(RotationError::Numbers)));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RotationError {
-    /// The geometry is not that of a blocked filter.
-    Kind,
-    /// The geometry and the generations need another number of lines.
-    Count {
-        /// The number of lines that they need.
-        expected: u64,
-        /// The number of lines given.
-        found: u64,
-    },
-    /// The number of generations or of rotations is out of range.
-    Numbers,
-    /// The allocation of the locks failed.
-    Alloc {
-        /// Bytes requested.
-        bytes: u64,
-    },
-}
-
-impl fmt::Display for RotationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Kind => f.write_str("the geometry is not that of a blocked filter"),
-            Self::Count { expected, found } => {
-                write!(f, "the generations need {expected} lines, and {found} were given")
-            }
-            Self::Numbers => {
-                f.write_str("the number of generations or of rotations is out of range")
-            }
-            Self::Alloc { bytes } => write!(f, "cannot allocate {bytes} bytes"),
-        }
-    }
-}
-
-impl core::error::Error for RotationError {}
-
 /// Returns the numbers of a rotating filter. If other threads insert or rotate, take a
 /// `clone` first, and read its numbers and lines.
 #[must_use]
@@ -196,26 +143,26 @@ pub fn read_rotating_line<T: ?Sized, S>(
 ///
 /// # Errors
 ///
-/// [`RotationError`] if the geometry is not that of a blocked filter, if it needs another number of
+/// [`LinesError`] if the geometry is not that of a blocked filter, if it needs another number of
 /// lines, if a number is out of range, or if the locks cannot be allocated.
 pub fn rotating_from_lines<T: ?Sized, S>(
     geometry: Geometry,
     rotation: Rotation,
     hasher: S,
     lines: Lines,
-) -> Result<RotatingBloomFilter<T, S>, RotationError> {
+) -> Result<RotatingBloomFilter<T, S>, LinesError> {
     let Rotation { capacity, span, generations, rotations, counted, due } = rotation;
     if geometry.kind() != InLine::<Free>::KIND {
-        return Err(RotationError::Kind);
+        return Err(LinesError::Kind);
     }
-    let plan = plan(capacity, span, generations).map_err(|_| RotationError::Numbers)?;
+    let plan = plan(capacity, span, generations).map_err(|_| LinesError::Numbers)?;
     // Half of them, so that the number does not start again from 0 in the life of the filter.
     if rotations >= State::ROTATIONS / 2 {
-        return Err(RotationError::Numbers);
+        return Err(LinesError::Numbers);
     }
     let (expected, found) = (rotating_lines(geometry, generations), lines.len() as u64);
     if expected != found {
-        return Err(RotationError::Count { expected, found });
+        return Err(LinesError::Count { expected, found });
     }
     let numbers = Numbers {
         state: State::after(rotations, plan.slots()),
@@ -224,7 +171,7 @@ pub fn rotating_from_lines<T: ?Sized, S>(
         due: due.map_or(0, nanoseconds),
     };
     let ring = Ring::of_lines(plan, geometry.lines(), lines, numbers, false);
-    let ring = ring.map_err(|error| RotationError::Alloc {
+    let ring = ring.map_err(|error| LinesError::Alloc {
         bytes: u64::try_from(error.bytes).unwrap_or(u64::MAX),
     })?;
     let array = Rotating::of_ring(ring, geometry);

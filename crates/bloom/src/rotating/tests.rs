@@ -186,7 +186,7 @@ fn wrong_numbers_are_refused() {
     let rotation = raw::rotation(&filter);
     let lines = raw::rotating_lines(filter.geometry(), 7);
     assert!(load(rotation, lines).is_ok());
-    assert!(matches!(load(rotation, lines + 1), Err(raw::RotationError::Count { .. })));
+    assert!(matches!(load(rotation, lines + 1), Err(raw::LinesError::Count { .. })));
     for wrong in [
         raw::Rotation { generations: 1, ..rotation },
         raw::Rotation { generations: 17, ..rotation },
@@ -194,7 +194,7 @@ fn wrong_numbers_are_refused() {
         // The number would soon start again from 0.
         raw::Rotation { rotations: (1 << 56) - 1, ..rotation },
     ] {
-        assert!(matches!(load(wrong, lines), Err(raw::RotationError::Numbers)));
+        assert!(matches!(load(wrong, lines), Err(raw::LinesError::Numbers)));
     }
     let odd = raw::Rotation { counted: u64::MAX, due: Some(Duration::MAX), ..rotation };
     assert!(load(odd, lines).unwrap().insert(&1));

@@ -29,7 +29,7 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
-use tamis_core::BuildError;
+use tamis_core::{BuildError, LinesError};
 use tamis_sync::{AllocError, LINE_WORDS, Lines, PairAccess};
 
 use crate::builder::Buildable;
@@ -39,7 +39,7 @@ use crate::growth::plan::{Plan, sequence};
 use crate::growth::pointer::Pointer;
 use crate::growth::table::Table as Grown;
 use crate::growth::words;
-use crate::raw::{LinesError, of_table, require};
+use crate::raw::{of_table, require};
 use crate::table::Table;
 
 /// Returns the geometry of a filter that grows, with these sizes: the first number of buckets, the

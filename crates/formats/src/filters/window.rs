@@ -44,7 +44,7 @@ impl<T: ?Sized, S: StableHasher + HashItem<T>> Sealed for RotatingBloomFilter<T,
         let rotation = sizes.rotation(header.capacity as usize);
         raw::rotating_from_lines(sizes.geometry(), rotation, hasher, lines).map_err(|error| {
             match error {
-                raw::RotationError::Alloc { bytes } => LoadError::Alloc { bytes },
+                raw::LinesError::Alloc { bytes } => LoadError::Alloc { bytes },
                 _ => other_kind::<Self>(header),
             }
         })

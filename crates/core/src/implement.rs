@@ -1,0 +1,99 @@
+//! The traits, implemented for the filters of all crates.
+
+/// Implements [`Filter`](crate::Filter) and [`WithRate`](crate::WithRate) for types, by their own
+/// methods and their builders.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! implement_filter {
+    ($($(#[$doc:meta])* $ty:ident: $builder:ident;)*) => {$(
+        impl<T: ?Sized, S: $crate::hash::HashItem<T>> $crate::Filter for $ty<T, S> {
+            type Item = T;
+            type Hasher = S;
+
+            #[inline]
+            fn hasher(&self) -> &S {
+                self.hasher()
+            }
+
+            fn capacity(&self) -> usize {
+                self.capacity()
+            }
+
+            fn size_in_bytes(&self) -> u64 {
+                self.size_in_bytes()
+            }
+
+            fn figures(&self) -> $crate::Figures {
+                self.figures()
+            }
+
+            fn figures_sampled(&self, lines: u64) -> $crate::Figures {
+                self.figures_sampled(lines)
+            }
+
+            fn saturation(&self) -> f64 {
+                self.saturation()
+            }
+        }
+
+        $(#[$doc])*
+        impl<T: ?Sized, S: $crate::hash::HashItem<T>> $crate::WithRate for $ty<T, S> {
+            fn with_rate(
+                capacity: usize,
+                rate: f64,
+                hasher: S,
+            ) -> Result<Self, $crate::BuildError> {
+                $builder::new(hasher).capacity(capacity).false_positive_rate(rate).build()
+            }
+        }
+    )*};
+}
+
+/// Implements [`Hashed`](crate::Hashed) for types, by the methods of a field: for one insert, for
+/// many, and for a query.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! implement_hashed {
+    (
+        $($ty:ident.$field:ident -> $inserted:ty, $error:ty:
+        $insert:ident, $insert_many:ident, $contains:ident;)*
+    ) => {$(
+        impl<T: ?Sized, S> $crate::Hashed for $ty<T, S> {
+            type Inserted = $inserted;
+            type InsertError = $error;
+
+            #[inline]
+            fn insert_hash(&self, hash: u64) -> $inserted {
+                self.$field.$insert(hash)
+            }
+
+            #[inline]
+            fn contains_hash(&self, hash: u64) -> bool {
+                self.$field.$contains(hash)
+            }
+
+            #[inline]
+            fn insert_hashes(
+                &self,
+                hashes: impl IntoIterator<Item = u64>,
+                on_result: impl FnMut(usize, $inserted),
+            ) {
+                self.$field.$insert_many(hashes, on_result);
+            }
+
+            #[inline]
+            fn contains_hashes(
+                &self,
+                hashes: impl IntoIterator<Item = u64>,
+                on_result: impl FnMut(usize, bool),
+            ) {
+                self.$field.contains_many_with(hashes, on_result);
+            }
+
+            #[inline]
+            fn prefetch_hash(&self, hash: u64) {
+                self.$field.prefetch(hash);
+            }
+        }
+    )*};
+}

@@ -1,0 +1,80 @@
+//! The error of making a filter from lines.
+
+use core::fmt;
+
+use crate::error::BuildError;
+
+/// The reason why lines are not those of a filter: the error of the modules `raw`, for crates that
+/// load filters.
+///
+/// # Examples
+///
+/// ```
+/// use tamis_core::LinesError;
+/// let error = LinesError::Count { expected: 125, found: 100 };
+/// assert_eq!(error.to_string(), "the number of lines is 100; the geometry has 125");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LinesError {
+    /// The geometry is that of another type of filter.
+    Kind,
+    /// The geometry has another number of lines. (With the generations, in a rotating filter.)
+    Count {
+        /// The number of lines of the geometry.
+        expected: u64,
+        /// The number of lines given.
+        found: u64,
+    },
+    /// The number of fingerprints exceeds the number of slots.
+    Len {
+        /// The number of fingerprints given.
+        found: u64,
+        /// The number of slots of the geometry.
+        slots: u64,
+    },
+    /// Buckets of this shape have 128 bits, and this processor has no atomics of 128 bits, or
+    /// feature `std` is missing, which detects them.
+    Unsupported {
+        /// The number of slots per bucket.
+        slots: u32,
+        /// The number of bits per slot.
+        fingerprint_bits: u32,
+    },
+    /// A filter of slices has no slice, or more than 64.
+    Slices,
+    /// The rate of a filter of slices is not between 0 and 1.
+    Rate,
+    /// The number of generations or of rotations is out of range.
+    Numbers,
+    /// The allocation failed.
+    Alloc {
+        /// The size of the allocation in bytes.
+        bytes: u64,
+    },
+}
+
+impl fmt::Display for LinesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Kind => f.write_str("the geometry is that of another type of filter"),
+            Self::Count { expected, found } => {
+                write!(f, "the number of lines is {found}; the geometry has {expected}")
+            }
+            Self::Len { found, slots } => {
+                write!(f, "the number of fingerprints is {found}; the geometry has {slots} slots")
+            }
+            Self::Unsupported { slots, fingerprint_bits } => {
+                BuildError::ShapeUnsupported { slots, fingerprint_bits }.fmt(f)
+            }
+            Self::Slices => f.write_str("a growing filter has 1 to 64 slices"),
+            Self::Rate => f.write_str("the rate of a growing filter must be between 0 and 1"),
+            Self::Numbers => {
+                f.write_str("the number of generations or of rotations is out of range")
+            }
+            Self::Alloc { bytes } => write!(f, "cannot allocate {bytes} bytes"),
+        }
+    }
+}
+
+impl core::error::Error for LinesError {}
