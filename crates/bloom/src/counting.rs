@@ -1,10 +1,9 @@
 //! The counting Bloom filter: a blocked filter with a counter for each bit, from which items can be
 //! removed.
 
-use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use tamis_core::{AsItem, HashedCopies as _, many};
+use tamis_core::{HashedCopies as _, removing_methods};
 use tamis_hash::{DefaultHashBuilder, HashItem};
 use tamis_sync::out_of_memory;
 
@@ -57,6 +56,8 @@ use crate::shared::Shared;
 pub struct CountingBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
     pub(crate) shared: Shared<Counting, T, S>,
 }
+
+removing_methods! { CountingBloomFilter of "tamis_bloom" }
 
 impl<T: ?Sized, S> CountingBloomFilter<T, S> {
     /// Inserts an item, or one more copy of it. Returns `true` if this call raised a counter from 0
@@ -160,57 +161,6 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         S: HashItem<Q>,
     {
         self.count_hash(self.hasher().hash_item(item))
-    }
-
-    /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` in order, with
-    /// each item's index and what [`remove`](Self::remove) would have returned.
-    ///
-    /// The contract of [`remove`](Self::remove) holds for each item. Faster than single removals in
-    /// filters larger than the caches. See [batches](crate#batches) for slow iterators and panics.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    ///
-    /// let filter: CountingBloomFilter<u64> = (0..10).collect();
-    /// filter.remove_many_with(0..10, |_, removed| assert!(removed));
-    /// assert_eq!(filter.figures().fill.value, 0.0);
-    /// ```
-    #[inline]
-    pub fn remove_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        self.remove_hashes(self.hashes(items), on_result);
-    }
-
-    /// Removes one copy of each of many items and collects what [`remove`](Self::remove) would have
-    /// returned for each. See [`remove_many_with`](Self::remove_many_with).
-    ///
-    /// Hashes all items before it removes the first, which takes 8 bytes per item. If the iterator
-    /// or the hasher panics, nothing has been removed.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    ///
-    /// let filter = CountingBloomFilter::<str>::with_capacity(1000)?;
-    /// filter.insert("a");
-    /// assert_eq!(filter.remove_many(["a", "a"]), [true, false]);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use = "`remove_many_with` removes without results"]
-    pub fn remove_many<I>(&self, items: I) -> Vec<bool>
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        many::remove(self, self.hashes(items))
     }
 
     /// Returns the number of counters that are saturated: that have reached 15 and no longer

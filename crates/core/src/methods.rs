@@ -224,3 +224,67 @@ macro_rules! common_methods {
         }
     };
 }
+
+/// Defines the methods that remove many items from a type that the crate `$krate` exports.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! removing_methods {
+    ($ty:ident of $krate:literal) => {
+        impl<T: ?Sized, S> $ty<T, S> {
+            /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` for
+            /// each item in order, with its index and the result that [`remove`](Self::remove)
+            /// would have returned.
+            ///
+            /// The contract of [`remove`](Self::remove) holds for each item. Faster than single
+            /// removals in filters that do not fit in the caches. See [batches](crate#batches) for
+            /// slow iterators and panics.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!(" # use ", $krate, " as tamis;")]
+            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
+            ///
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(1000)?;")]
+            /// filter.try_extend(0..10)?;
+            /// filter.remove_many_with(0..10, |_, removed| assert!(removed));
+            /// assert_eq!(filter.figures().fill.value, 0.0);
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[inline]
+            pub fn remove_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
+            where
+                I: IntoIterator<Item: $crate::AsItem<T>>,
+                S: $crate::hash::HashItem<<I::Item as $crate::AsItem<T>>::Borrowed>,
+            {
+                $crate::HashedCopies::remove_hashes(self, self.hashes(items), on_result);
+            }
+
+            /// Removes many items as [`remove_many_with`](Self::remove_many_with) does, and returns
+            /// the results in order.
+            ///
+            /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the
+            /// iterator or the hasher panics, the filter is unchanged.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!(" # use ", $krate, " as tamis;")]
+            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
+            ///
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1000)?;")]
+            /// filter.try_insert("a")?;
+            /// assert_eq!(filter.remove_many(["a", "a"]), [true, false]);
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[must_use = "`remove_many_with` removes without results"]
+            pub fn remove_many<I>(&self, items: I) -> alloc::vec::Vec<bool>
+            where
+                I: IntoIterator<Item: $crate::AsItem<T>>,
+                S: $crate::hash::HashItem<<I::Item as $crate::AsItem<T>>::Borrowed>,
+            {
+                $crate::many::remove(self, self.hashes(items))
+            }
+        }
+    };
+}

@@ -149,7 +149,7 @@ impl<const ITEMS: usize> Spread<'_, ITEMS> {
     #[inline(always)]
     fn by(self, range: impl Fn(u64, u64) -> u64) {
         let Self { classes, hashes, geometry } = self;
-        let width = geometry.shape().width();
+        let width = geometry.shape().width;
         let fingerprint = |hash| {
             let pattern = split::pattern(hash);
             // The same as `split::fingerprint`, for `2^width - 1` values: with `pattern · 2^width =
@@ -237,17 +237,17 @@ mod tests {
                     let mut classes = Classes::EMPTY;
                     classes.spread(&hashes, geometry, simd);
                     for (item, &hash) in hashes.iter().enumerate() {
-                        let class = Class::of_hash(hash, 2 * half, shape.width());
+                        let class = Class::of_hash(hash, 2 * half, shape.width);
                         prop_assert_eq!(classes.class(item), class);
                         prop_assert_eq!(classes.keys[item], class.key());
                     }
                     // Put the fingerprints of some items into a slot of their words.
                     let mut words = Words { first: words[0], second: words[1] };
                     for (item, which, slot) in &put {
-                        let slots = shape.slots() * (64 / shape.bits()).max(1);
+                        let slots = shape.slots * (64 / shape.bits).max(1);
                         let slot = slot.index(slots as usize) as u32;
-                        let (bucket, slot) = (slot / shape.slots(), slot % shape.slots());
-                        let at = 32 * bucket + slot * shape.width();
+                        let (bucket, slot) = (slot / shape.slots, slot % shape.slots);
+                        let at = 32 * bucket + slot * shape.width;
                         let (first, second) = (&mut words.first[*which][*item], &mut words.second[*which][*item]);
                         let mut pair = u128::from(*second) << 64 | u128::from(*first);
                         pair &= !(u128::from(shape.mask()) << at);

@@ -10,15 +10,18 @@ use tamis_sync::PairAccess;
 /// The shape of a bucket: its number of slots and their width in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Shape {
-    slots: u32,
-    width: u32,
+    /// The number of slots in a bucket.
+    pub(crate) slots: u32,
+    /// The number of bits in a slot.
+    pub(crate) width: u32,
     /// The lowest bit of every slot, in the lower and in the upper half of a bucket. This and what
     /// follows derives from the sizes. It is stored because every operation needs it.
     lows: [u64; 2],
     /// The highest bit of every slot, likewise.
     highs: [u64; 2],
-    /// The number of bits of a bucket.
-    bits: u32,
+    /// The number of bits of a bucket in memory: the least of 32, 64 and 128 that its slots fit
+    /// into.
+    pub(crate) bits: u32,
     /// A number that identifies the shape. If a bucket has at most 64 bits, it equals the lower
     /// half of `lows`, so that one register holds both.
     key: u64,
@@ -107,7 +110,7 @@ impl Shape {
 
     /// Returns the shape with the given number of slots and bits per slot, if it exists.
     pub(crate) fn with_sizes(slots: u32, width: u32) -> Option<Self> {
-        SHAPES.into_iter().find(|shape| (shape.slots(), shape.width()) == (slots, width))
+        SHAPES.into_iter().find(|shape| (shape.slots, shape.width) == (slots, width))
     }
 
     /// Returns whether the two are the same of [`SHAPES`].
@@ -116,53 +119,34 @@ impl Shape {
         self.key == other.key
     }
 
-    /// Returns the number of slots in a bucket.
-    #[inline]
-    pub(crate) const fn slots(self) -> u32 {
-        self.slots
-    }
-
-    /// Returns the number of bits in a slot.
-    #[inline]
-    pub(crate) const fn width(self) -> u32 {
-        self.width
-    }
-
     /// Returns the number of different fingerprints. Zero is not one.
     #[inline]
     pub(crate) const fn fingerprints(self) -> u64 {
         self.mask()
     }
 
-    /// Returns the number of bits of a bucket in memory: the least of 32, 64 and 128 that its slots
-    /// fit into.
-    #[inline]
-    pub(crate) const fn bits(self) -> u32 {
-        self.bits
-    }
-
     /// Returns whether a bucket is a pair of words.
     #[inline(always)]
     pub(crate) const fn is_pair(self) -> bool {
-        self.bits() == 128
+        self.bits == 128
     }
 
     /// Returns the number of the word that contains a bucket, if a bucket is not a pair of words.
     #[inline(always)]
     pub(crate) const fn word(self, bucket: u64) -> usize {
-        (if self.bits() == 32 { bucket / 2 } else { bucket }) as usize
+        (if self.bits == 32 { bucket / 2 } else { bucket }) as usize
     }
 
     /// Returns the bit offset of a bucket in its word.
     #[inline(always)]
     pub(crate) const fn offset(self, bucket: u64) -> u32 {
-        if self.bits() == 32 { 32 * (bucket % 2) as u32 } else { 0 }
+        if self.bits == 32 { 32 * (bucket % 2) as u32 } else { 0 }
     }
 
     /// Extracts the bucket at a bit offset from its word, if a bucket is not a pair of words.
     #[inline(always)]
     pub(crate) const fn cut(self, bits: u64, at: u32) -> u64 {
-        if self.bits() == 32 { bits >> at & u32::MAX as u64 } else { bits }
+        if self.bits == 32 { bits >> at & u32::MAX as u64 } else { bits }
     }
 
     /// Returns the lowest bit of every slot, in the lower and in the upper half of a bucket.
@@ -196,7 +180,7 @@ impl Shape {
     /// Returns the mask of the lowest slot.
     #[inline]
     pub(crate) const fn mask(self) -> u64 {
-        u64::MAX >> (64 - self.width())
+        u64::MAX >> (64 - self.width)
     }
 
     /// Returns whether a slot holds the fingerprint.
@@ -235,7 +219,7 @@ impl Shape {
     /// whole lines.
     #[cfg(test)]
     pub(crate) const fn len(self, bucket: u128) -> u32 {
-        self.slots() - self.zeros(bucket).count_ones()
+        self.slots - self.zeros(bucket).count_ones()
     }
 
     /// Returns whether a bit above the last slot is set.
@@ -247,8 +231,8 @@ impl Shape {
     /// Returns the fingerprints in the bucket, in the order of the slots, without empty slots.
     #[inline]
     pub(crate) fn fingerprints_of(self, bucket: u128) -> impl Iterator<Item = u64> {
-        let slots = (0..self.slots())
-            .map(move |slot| (bucket >> (slot * self.width())) as u64 & self.mask());
+        let slots =
+            (0..self.slots).map(move |slot| (bucket >> (slot * self.width)) as u64 & self.mask());
         slots.filter(|&fingerprint| fingerprint != 0)
     }
 
@@ -325,7 +309,7 @@ impl Shape {
         // The compiler does not see that the upper half of the marks is zero.
         let zeros =
             if self.is_pair() { marks.trailing_zeros() } else { (marks as u64).trailing_zeros() };
-        Some(zeros + 1 - self.width())
+        Some(zeros + 1 - self.width)
     }
 }
 
@@ -340,8 +324,8 @@ mod tests {
     #[test]
     fn shapes_fit_their_words_and_differ() {
         for (at, shape) in SHAPES.iter().enumerate() {
-            assert!(shape.slots() * shape.width() <= shape.bits());
-            assert_eq!(Shape::with_sizes(shape.slots(), shape.width()), Some(*shape));
+            assert!(shape.slots * shape.width <= shape.bits);
+            assert_eq!(Shape::with_sizes(shape.slots, shape.width), Some(*shape));
             assert!(!SHAPES[..at].iter().any(|other| other.is(*shape)));
             let known = with_known_shape!(*shape, known => known);
             assert_eq!(known, *shape);
@@ -359,11 +343,11 @@ mod tests {
             wanted in 1..6_usize,
         ) {
             let shape = SHAPES[which];
-            let top = 1 << (shape.width() - 1);
+            let top = 1 << (shape.width - 1);
             let values = [0, 1, shape.mask(), top, top - 1, 2];
             let slots: Vec<u64> =
-                parts[..shape.slots() as usize].iter().map(|&part| values[part]).collect();
-            let place = |slot: usize| slot as u32 * shape.width();
+                parts[..shape.slots as usize].iter().map(|&part| values[part]).collect();
+            let place = |slot: usize| slot as u32 * shape.width;
             let bucket =
                 slots.iter().enumerate().fold(0, |bucket, (at, slot)| bucket | u128::from(*slot) << place(at));
             let position = |value| slots.iter().position(|&slot| slot == value).map(place);
@@ -373,7 +357,7 @@ mod tests {
             prop_assert_eq!(shape.find(bucket, fingerprint), position(fingerprint));
             prop_assert_eq!(shape.contains(bucket, fingerprint), slots.contains(&fingerprint));
             prop_assert_eq!(shape.count(bucket, fingerprint), count(fingerprint));
-            prop_assert_eq!(shape.len(bucket), shape.slots() - count(0));
+            prop_assert_eq!(shape.len(bucket), shape.slots - count(0));
             let fingerprints: Vec<u64> = slots.iter().copied().filter(|&slot| slot != 0).collect();
             prop_assert_eq!(shape.fingerprints_of(bucket).collect::<Vec<_>>(), fingerprints);
         }

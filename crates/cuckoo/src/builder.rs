@@ -365,7 +365,7 @@ impl<F: Buildable<Hasher: Clone>> From<&F> for Builder<F> {
     fn from(filter: &F) -> Self {
         let shared = filter.shared();
         let builder = Self::new(shared.hasher.clone());
-        builder.like(shared.geometry()).capacity(shared.capacity())
+        builder.like(shared.geometry()).capacity(shared.capacity)
     }
 }
 

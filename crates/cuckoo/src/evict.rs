@@ -8,16 +8,16 @@ use crate::table::{Buckets, Table};
 
 impl Readable for Buckets<'_> {
     fn len(&self) -> u64 {
-        self.geometry().buckets()
+        self.table.geometry.buckets()
     }
 
     fn read(&self, bucket: u64, _fingerprint: u64) -> Contents<'_> {
-        let shape = self.shape();
+        let shape = &self.shape;
         Contents { value: self.peek(bucket), shape, level: 0, low: 0, fold: UNFOLDED }
     }
 
     fn alternate(&self, fingerprint: u64, bucket: u64) -> u64 {
-        self.geometry().alternate(fingerprint, bucket)
+        self.table.geometry.alternate(fingerprint, bucket)
     }
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn insert(buckets: Buckets<'_>, class: Class) -> Result<(), InsertErr
     } else {
         // Pass numbers, not structures: the compiler would spill those to the stack before the
         // call.
-        insert_into_full(buckets.table(), class.fingerprint, class.buckets[0])
+        insert_into_full(buckets.table, class.fingerprint, class.buckets[0])
     }
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn insert(buckets: Buckets<'_>, class: Class) -> Result<(), InsertErr
 #[cold]
 fn insert_into_full(table: &Table, fingerprint: u64, bucket: u64) -> Result<(), InsertError> {
     let buckets = table.buckets();
-    let class = buckets.geometry().class(fingerprint, bucket);
+    let class = buckets.table.geometry.class(fingerprint, bucket);
     loop {
         // No search can help if both buckets are full of this class: its copies have nowhere else
         // to go.
@@ -60,7 +60,7 @@ fn error_for(buckets: Buckets<'_>, class: Class, full: InsertError) -> InsertErr
 
 /// Returns whether all slots of both buckets hold copies of the class.
 fn has_max_copies(buckets: Buckets<'_>, class: Class) -> bool {
-    let geometry = buckets.geometry();
+    let geometry = buckets.table.geometry;
     let full_of_it =
         |&bucket: &u64| geometry.shape().is_full_of(buckets.peek(bucket), class.fingerprint);
     // Read without the lock first, because the condition rarely holds. Then count under the lock,
@@ -138,12 +138,12 @@ mod tests {
     use crate::geometry::Geometry;
 
     fn words(table: &Table) -> Vec<u128> {
-        (0..table.geometry().buckets()).map(|bucket| table.buckets().read(bucket)).collect()
+        (0..table.geometry.buckets()).map(|bucket| table.buckets().read(bucket)).collect()
     }
 
     /// Counts the copies of each class, by its fingerprint and its lower bucket.
     fn classes(table: &Table) -> HashMap<(u64, u64), u32> {
-        let geometry = table.geometry();
+        let geometry = table.geometry;
         let mut classes = HashMap::new();
         for (bucket, word) in (0..).zip(words(table)) {
             for fingerprint in geometry.shape().fingerprints_of(word) {
@@ -164,7 +164,7 @@ mod tests {
         } else {
             insert(table.buckets(), class).map(|()| true)
         };
-        let most = 2 * table.geometry().slots();
+        let most = 2 * table.geometry.slots();
         match result {
             Ok(new) => assert_eq!(new, !once || *copies == 0),
             Err(InsertError::TooManyCopies) => assert!(!once && *copies == most),
@@ -209,7 +209,7 @@ mod tests {
             again in prop::collection::vec((any::<prop::sample::Index>(), 0..4_u8), 0..100),
             once in any::<bool>(),
         ) {
-            let shape = (shape.slots(), shape.width());
+            let shape = (shape.slots, shape.width);
             let table = table(2 * half, shape);
             let class = |hash| Class::of_hash(hash, 2 * half, shape.1);
             for &hash in &hashes {
@@ -231,24 +231,24 @@ mod tests {
     #[test]
     fn inserts_relocate_and_fail() {
         for shape in shapes() {
-            let table = table(40, (shape.slots(), shape.width()));
+            let table = table(40, (shape.slots, shape.width));
             let (mut moved, mut full) = (0, 0);
             for number in 0..600_u64 {
                 let hash = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-                let class = Class::of_hash(hash ^ hash >> 29, 40, shape.width());
+                let class = Class::of_hash(hash ^ hash >> 29, 40, shape.width);
                 let crowded = class.buckets.map(|bucket| shape.len(table.buckets().read(bucket)));
                 match insert_exactly(&table, class, false) {
-                    Ok(_) => moved += u32::from(crowded == [shape.slots(); 2]),
+                    Ok(_) => moved += u32::from(crowded == [shape.slots; 2]),
                     Err(error) => full += u32::from(error == InsertError::Full),
                 }
             }
             assert!(moved > 0 && full > 100, "{shape:?}: {moved} inserts relocated, {full} failed");
-            let class = Class::of_hash(1 << 40, 40, shape.width());
+            let class = Class::of_hash(1 << 40, 40, shape.width);
             while table.len() > 0 {
                 table.buckets().lock_stripe(first_class(&table)).remove();
             }
             let copies = (0..).find(|_| insert_exactly(&table, class, false).is_err());
-            assert_eq!(copies, Some(2 * shape.slots()));
+            assert_eq!(copies, Some(2 * shape.slots));
             let again = insert_exactly(&table, class, false);
             assert_eq!(again, Err(InsertError::TooManyCopies));
         }
@@ -256,7 +256,7 @@ mod tests {
 
     /// Returns the class of some copy in the table.
     fn first_class(table: &Table) -> Class {
-        let geometry = table.geometry();
+        let geometry = table.geometry;
         let (bucket, word) = (0..).zip(words(table)).find(|&(_, word)| word != 0).unwrap();
         let fingerprint = geometry.shape().fingerprints_of(word).next().unwrap();
         Class::of(fingerprint, bucket, geometry.buckets())

@@ -120,7 +120,7 @@ impl Geometry {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn shapes() -> impl Iterator<Item = (u32, u32)> {
-        shapes().map(|shape| (shape.slots(), shape.width()))
+        shapes().map(|shape| (shape.slots, shape.width))
     }
 
     /// Returns the geometry with the given number of buckets, which must be even, and a shape.
@@ -128,7 +128,7 @@ impl Geometry {
         if buckets > MAX_BUCKETS {
             Err(BuildError::TooLarge)
         } else {
-            Ok(Self { buckets, shape, width: shape.width(), doublings: 0 })
+            Ok(Self { buckets, shape, width: shape.width, doublings: 0 })
         }
     }
 
@@ -205,7 +205,7 @@ impl Geometry {
     /// ```
     #[must_use]
     pub const fn slots(&self) -> u32 {
-        self.shape.slots()
+        self.shape.slots
     }
 
     /// Returns the number of bits of a fingerprint: those of a slot, if the filter does not grow.
@@ -239,7 +239,7 @@ impl Geometry {
     /// ```
     #[must_use]
     pub const fn bits(&self) -> u64 {
-        self.buckets * self.shape.bits() as u64
+        self.buckets * self.shape.bits as u64
     }
 
     /// Returns the number of bytes of a filter: its buckets in whole cache lines, and the locks,
@@ -318,7 +318,7 @@ impl Geometry {
 
     /// Returns the number of slots of all buckets.
     pub(crate) const fn all_slots(&self) -> u64 {
-        self.buckets * self.shape.slots() as u64
+        self.buckets * self.shape.slots as u64
     }
 
     /// Returns the number of cache lines of all buckets.

@@ -36,11 +36,11 @@ const fn sum_of_line(shape: Shape, words: &[u64; LINE_WORDS]) -> (u32, u64) {
 const fn sum_of_words(shape: Shape, words: &[u64; LINE_WORDS]) -> (u32, u64) {
     // Two buckets of 32 bits are a bucket of twice the slots: the slots fill their 32 bits.
     let lows = shape.lows_of_halves()[0];
-    let (lows, slots) = match shape.bits() {
-        32 => (lows | lows << 32, 2 * shape.slots()),
-        _ => (lows, shape.slots()),
+    let (lows, slots) = match shape.bits {
+        32 => (lows | lows << 32, 2 * shape.slots),
+        _ => (lows, shape.slots),
     };
-    let (width, used) = (shape.width(), lows * shape.mask());
+    let (width, used) = (shape.width, lows * shape.mask());
     let rest = used & !(lows << (width - 1));
     let (mut sum, mut spare, mut at) = (0, 0, 0);
     while at < LINE_WORDS {
@@ -62,7 +62,7 @@ const fn sum_of_words(shape: Shape, words: &[u64; LINE_WORDS]) -> (u32, u64) {
 #[inline(always)]
 const fn sum_of_pairs(shape: Shape, words: &[u64; LINE_WORDS]) -> (u32, u64) {
     let [low, high] = shape.lows_of_halves();
-    let (lows, width) = ((high as u128) << 64 | low as u128, shape.width());
+    let (lows, width) = ((high as u128) << 64 | low as u128, shape.width);
     let used = lows * shape.mask() as u128;
     let rest = used & !(lows << (width - 1));
     let (mut sum, mut spare, mut at) = (0, 0, 0);
@@ -73,7 +73,7 @@ const fn sum_of_pairs(shape: Shape, words: &[u64; LINE_WORDS]) -> (u32, u64) {
         spare |= bits & !used;
         at += 2;
     }
-    let all = sum.wrapping_mul(lows) >> ((shape.slots() - 1) * width) & shape.mask() as u128;
+    let all = sum.wrapping_mul(lows) >> ((shape.slots - 1) * width) & shape.mask() as u128;
     (all as u32, spare as u64 | (spare >> 64) as u64)
 }
 
@@ -86,8 +86,8 @@ mod tests {
 
     /// Returns a bucket of the line, extracted bit by bit.
     fn bucket(shape: Shape, words: &[u64; LINE_WORDS], number: u32) -> u128 {
-        (0..shape.bits()).fold(0, |bits, at| {
-            let bit = number * shape.bits() + at;
+        (0..shape.bits).fold(0, |bits, at| {
+            let bit = number * shape.bits + at;
             bits | u128::from(words[bit as usize / 64] >> (bit % 64) & 1) << at
         })
     }
@@ -103,15 +103,15 @@ mod tests {
             flip in 0..1024_u32,
         ) {
             let shape = SHAPES[which];
-            let top = 1 << (shape.width() - 1);
+            let top = 1 << (shape.width - 1);
             let values = [0, 1, shape.mask(), top, top - 1, random & shape.mask()];
             let mut words = [0; LINE_WORDS];
             let mut parts = parts.into_iter();
-            for bucket in 0..512 / shape.bits() {
-                for slot in 0..shape.slots() {
+            for bucket in 0..512 / shape.bits {
+                for slot in 0..shape.slots {
                     let value = values[parts.next().unwrap()];
-                    for bit in (0..shape.width()).filter(|bit| value >> bit & 1 == 1) {
-                        let at = bucket * shape.bits() + slot * shape.width() + bit;
+                    for bit in (0..shape.width).filter(|bit| value >> bit & 1 == 1) {
+                        let at = bucket * shape.bits + slot * shape.width + bit;
                         words[at as usize / 64] |= 1 << (at % 64);
                     }
                 }
@@ -120,7 +120,7 @@ mod tests {
             if flip < 512 {
                 words[flip as usize / 64] ^= 1 << (flip % 64);
             }
-            let buckets = || (0..512 / shape.bits()).map(|number| bucket(shape, &words, number));
+            let buckets = || (0..512 / shape.bits).map(|number| bucket(shape, &words, number));
             let is_spare = buckets().any(|bits| shape.has_spare_bits(bits));
             let len = buckets().map(|bits| shape.len(bits)).sum();
             prop_assert_eq!(checked_len_of_line(shape, &words), (!is_spare).then_some(len));

@@ -19,7 +19,7 @@ impl Table {
     /// Computes the classes of these hashes.
     #[inline(always)]
     fn locate(&self, hashes: &[u64; BATCH], batch: &mut Classes) {
-        batch.spread(hashes, self.geometry(), self.simd());
+        batch.spread(hashes, self.geometry, self.simd);
     }
 
     /// Requests the buckets of the class of a hash.
@@ -62,7 +62,7 @@ impl BatchWork for Contains<'_> {
 
 /// Reads the buckets of a batch, and requests those of the next.
 fn look(table: &Table, this: &Classes, next: &Classes, read: &mut BatchRead<BATCH>) {
-    with_known_shape!(table.geometry().shape(), shape => {
+    with_known_shape!(table.geometry.shape(), shape => {
         let buckets = table.buckets_of(shape);
         (0..BATCH).for_each(|item| buckets.prefetch(next.class(item)));
         buckets.read_batch(this, read);
@@ -113,7 +113,7 @@ macro_rules! changes {
         }
 
         fn $all(table: &Table, this: &Classes, next: &Classes, answers: &mut [$answer; BATCH]) {
-            with_known_shape!(table.geometry().shape(), shape => {
+            with_known_shape!(table.geometry.shape(), shape => {
                 let $buckets = table.buckets_of(shape);
                 for item in 0..BATCH {
                     $buckets.prefetch_to_write(next.class(item));

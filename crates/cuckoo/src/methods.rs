@@ -240,7 +240,7 @@ macro_rules! methods {
             /// ```
             #[must_use]
             pub fn capacity(&self) -> usize {
-                self.shared.capacity()
+                self.shared.capacity
             }
 
             /// Returns the share of the present slots that are in use, computed from

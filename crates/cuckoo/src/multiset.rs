@@ -1,9 +1,8 @@
 //! The public type `CuckooFilter`: a multiset from which items can be removed.
 
-use alloc::vec::Vec;
 use core::borrow::Borrow;
 
-use tamis_core::{AsItem, many};
+use tamis_core::removing_methods;
 use tamis_hash::{DefaultHashBuilder, HashItem};
 
 use crate::error::InsertError;
@@ -55,6 +54,8 @@ use crate::shared::Shared;
 pub struct CuckooFilter<T: ?Sized, S = DefaultHashBuilder> {
     pub(crate) shared: Shared<T, S>,
 }
+
+removing_methods! { CuckooFilter of "tamis_cuckoo" }
 
 impl<T: ?Sized, S> CuckooFilter<T, S> {
     /// Inserts one copy of an item, whether or not the filter already contains the item.
@@ -151,58 +152,5 @@ impl<T: ?Sized, S> CuckooFilter<T, S> {
         S: HashItem<Q>,
     {
         self.shared.count(self.shared.hash(item))
-    }
-
-    /// Removes one copy of each of many items, owned or borrowed. Calls `on_result` for each item
-    /// in order, with its index and the result that [`remove`](Self::remove) would have returned.
-    ///
-    /// The contract of [`remove`](Self::remove) holds for each item. See [batches](crate#batches)
-    /// for slow iterators and panics.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    ///
-    /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
-    /// filter.insert("a")?;
-    /// filter.remove_many_with(["a"], |_, removed| assert!(removed));
-    /// assert!(filter.is_empty());
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    #[inline]
-    pub fn remove_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        self.shared.remove_many_with(self.hashes(items), on_result);
-    }
-
-    /// Removes many items as [`remove_many_with`](Self::remove_many_with) does, and returns the
-    /// results in order.
-    ///
-    /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the
-    /// iterator or the hasher panics, the filter is unchanged.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    ///
-    /// let filter = CuckooFilter::<str>::with_capacity(1000)?;
-    /// filter.insert("a")?;
-    /// assert_eq!(filter.remove_many(["a", "a"]), [true, false]);
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    #[must_use = "`remove_many_with` removes without results"]
-    pub fn remove_many<I>(&self, items: I) -> Vec<bool>
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        many::remove(self, self.hashes(items))
     }
 }

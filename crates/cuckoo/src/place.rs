@@ -130,7 +130,7 @@ mod tests {
                 // thirds of the odd widths, which are large, differ by too little to be detected.
                 assert!(values % 3 == 0 || values > 1 << 20);
                 let third = |class: Class| (class.fingerprint - 1) * 3 / values;
-                let p = joint(buckets, shape.width(), third, 3);
+                let p = joint(buckets, shape.width, third, 3);
                 assert!(p > 1e-6, "{buckets} buckets, {shape:?}: p = {p:e}");
             }
             let p = joint(buckets, 8, |class| class.fingerprint - 1, 255);

@@ -303,14 +303,14 @@ pub fn line_len(geometry: Geometry, line: u64, words: &[u64; LINE_WORDS]) -> Opt
 #[inline(always)]
 fn len_in(shape: Shape, buckets: u64, line: u64, words: &[u64; LINE_WORDS]) -> Option<u32> {
     // A line has an even number of buckets, and so has the filter.
-    let per_line = LINE_BITS / u64::from(shape.bits());
+    let per_line = LINE_BITS / u64::from(shape.bits);
     if line < buckets / per_line {
         return checked_len_of_line(shape, words);
     }
     // The last line, or none of the filter: the words behind the last bucket are 0, and then the
     // count is right.
     let present = buckets.saturating_sub(line.saturating_mul(per_line));
-    let words_present = (present * u64::from(shape.bits()) / 64) as usize;
+    let words_present = (present * u64::from(shape.bits) / 64) as usize;
     let rest = &words[words_present..];
     if rest.iter().any(|word| *word != 0) { None } else { checked_len_of_line(shape, words) }
 }
@@ -342,11 +342,10 @@ mod tests {
         fn filled(shape: Shape) -> Self {
             let geometry = Geometry::of(BUCKETS, shape).unwrap();
             let mut model = Self { geometry, buckets: std::vec![0; BUCKETS as usize], len: 0 };
-            for hash in hashes().step_by(2).take(BUCKETS as usize * shape.slots() as usize * 9 / 10)
-            {
-                let class = Class::of_hash(hash, BUCKETS, shape.width());
+            for hash in hashes().step_by(2).take(BUCKETS as usize * shape.slots as usize * 9 / 10) {
+                let class = Class::of_hash(hash, BUCKETS, shape.width);
                 let slots = class.buckets.iter().flat_map(|&bucket| {
-                    (0..shape.slots()).map(move |slot| (bucket as usize, slot * shape.width()))
+                    (0..shape.slots).map(move |slot| (bucket as usize, slot * shape.width))
                 });
                 let is_empty = |&(bucket, at): &(usize, u32)| {
                     model.buckets[bucket] >> at & u128::from(shape.mask()) == 0
@@ -363,10 +362,10 @@ mod tests {
         /// Returns whether some slot of the two buckets holds the fingerprint.
         fn contains(&self, hash: u64) -> bool {
             let shape = self.geometry.shape();
-            let class = Class::of_hash(hash, BUCKETS, shape.width());
+            let class = Class::of_hash(hash, BUCKETS, shape.width);
             class.buckets.iter().any(|&bucket| {
-                (0..shape.slots()).any(|slot| {
-                    let bits = self.buckets[bucket as usize] >> (slot * shape.width());
+                (0..shape.slots).any(|slot| {
+                    let bits = self.buckets[bucket as usize] >> (slot * shape.width);
                     bits as u64 & shape.mask() == class.fingerprint
                 })
             })
@@ -374,7 +373,7 @@ mod tests {
 
         /// Returns the words of the lines, in order.
         fn words(&self) -> Vec<u64> {
-            let bits = self.geometry.shape().bits();
+            let bits = self.geometry.shape().bits;
             let mut words = std::vec![0; self.geometry.lines() as usize * LINE_WORDS];
             for (number, bucket) in self.buckets.iter().enumerate() {
                 let at = number * bits as usize;
@@ -479,7 +478,7 @@ mod tests {
     fn a_bit_outside_all_slots_is_refused() {
         for shape in SHAPES {
             let geometry = Geometry::of(BUCKETS, shape).unwrap();
-            let (bits, used) = (u64::from(shape.bits()), u64::from(shape.slots() * shape.width()));
+            let (bits, used) = (u64::from(shape.bits), u64::from(shape.slots * shape.width));
             for line in [0, geometry.lines() - 1, geometry.lines(), u64::MAX] {
                 for bit in 0..LINE_BITS {
                     let mut words = [0; LINE_WORDS];

@@ -41,7 +41,7 @@ struct Node {
 const _: () = {
     let mut at = 0;
     while at < SHAPES.len() {
-        assert!(SHAPES[at].width() <= 48);
+        assert!(SHAPES[at].width <= 48);
         at += 1;
     }
 };

@@ -25,7 +25,7 @@ use crate::{evict, occupancy, sizing};
 pub struct Shared<T: ?Sized, S> {
     pub(crate) table: Table,
     pub(crate) len: Counter,
-    capacity: usize,
+    pub(crate) capacity: usize,
     pub(crate) hasher: S,
     /// No item is stored, so the filter is `Send` and `Sync` for every `T`.
     item: PhantomData<fn(&T)>,
@@ -50,14 +50,14 @@ macro_rules! of_a_hash {
             pub(crate) fn $name(&self, hash: u64) -> $answer {
                 #[inline(never)]
                 fn other_shapes(table: &Table, $len: &Counter, hash: u64) -> $answer {
-                    with_known_shape!(table.geometry().shape(), shape => {
+                    with_known_shape!(table.geometry.shape(), shape => {
                         let $buckets = table.buckets_of(shape);
                         let $class = $buckets.class(hash);
                         $others
                     })
                 }
                 let Self { table, len: $len, .. } = self;
-                if !table.geometry().shape().is(Shape::DEFAULT) {
+                if !table.geometry.shape().is(Shape::DEFAULT) {
                     return match table.grown() {
                         Some(table) => Counted { table, len: $len }.$name(hash),
                         None => other_shapes(table, $len, hash),
@@ -120,7 +120,7 @@ impl<T: ?Sized, S> Shared<T, S> {
         capacity: usize,
         hasher: S,
     ) -> Result<Self, AllocError> {
-        let mut count = Counter::zeroed(table.geometry().parts())?;
+        let mut count = Counter::zeroed(table.geometry.parts())?;
         count.set(len);
         Ok(Self { table, len: count, capacity, hasher, item: PhantomData })
     }
@@ -160,11 +160,7 @@ impl<T: ?Sized, S> Shared<T, S> {
 
     #[inline]
     pub(crate) fn geometry(&self) -> Geometry {
-        self.table.geometry()
-    }
-
-    pub(crate) fn capacity(&self) -> usize {
-        self.capacity
+        self.table.geometry
     }
 
     pub(crate) fn len(&self) -> usize {

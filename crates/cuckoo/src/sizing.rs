@@ -28,7 +28,7 @@ struct Load {
 /// items, `P = (buckets / 2)²` pairs of buckets and `s` slots per bucket, the probability is about
 /// `C(n, 2s + 1) / P^(2s)`. The slack keeps it below a millionth.
 const fn load(shape: Shape) -> Load {
-    let (permille, slack) = match (shape.slots(), shape.width()) {
+    let (permille, slack) = match (shape.slots, shape.width) {
         (2, _) => (860, 95),
         (3, _) => (930, 40),
         // With 8 bits there are only 255 fingerprints, so in large filters few paths lead away from
@@ -44,7 +44,7 @@ const fn load(shape: Shape) -> Load {
 /// Returns the number of items that the buckets hold, with probability 1 − 10⁻⁶.
 pub(crate) fn capacity(buckets: u64, shape: Shape) -> u64 {
     let Load { permille, slack } = load(shape);
-    let slots = u128::from(buckets) * u128::from(shape.slots());
+    let slots = u128::from(buckets) * u128::from(shape.slots);
     // The number fits: there are fewer than 2^60 slots.
     let items = (slots * u128::from(permille) / 1000) as u64;
     items.saturating_sub(slack).max(always(shape))
@@ -53,7 +53,7 @@ pub(crate) fn capacity(buckets: u64, shape: Shape) -> u64 {
 /// Returns the number of items that always fit, whatever their hashes: the number of slots of two
 /// buckets.
 const fn always(shape: Shape) -> u64 {
-    2 * shape.slots() as u64
+    2 * shape.slots as u64
 }
 
 /// Returns the smallest number of buckets that hold the items.
@@ -67,7 +67,7 @@ fn buckets_by_load(items: u64, shape: Shape) -> u64 {
     // The inverse of `capacity`, rounded up to whole slots, then to whole buckets, then to an even
     // number.
     let slots = ((u128::from(items) + u128::from(slack)) * 1000).div_ceil(u128::from(permille));
-    even(slots.div_ceil(u128::from(shape.slots())))
+    even(slots.div_ceil(u128::from(shape.slots)))
 }
 
 /// Returns the next even number, or `u64::MAX`, which no filter has, if it does not fit.
@@ -107,7 +107,7 @@ pub(crate) fn with_equal_hashes(of_classes: f64, items: f64) -> f64 {
 /// more buckets of the same shape need fewer bits than the next shape.
 pub(crate) fn solve(items: u64, rate: f64) -> Result<(u64, Shape), f64> {
     // The lowest rate on offer: the widest shape, with twice the buckets that the items need.
-    let lowest = shapes().max_by_key(|shape| shape.width()).map_or(1.0, |widest| {
+    let lowest = shapes().max_by_key(|shape| shape.width).map_or(1.0, |widest| {
         self::rate(buckets_by_load(items, widest).saturating_mul(2), widest, items)
     });
     // For each shape, enough buckets for the items and for the rate.
@@ -117,7 +117,7 @@ pub(crate) fn solve(items: u64, rate: f64) -> Result<(u64, Shape), f64> {
     });
     // Choose the shape with the fewest bits, counting those of slower shapes for more.
     let fewest = sizes.min_by_key(|&(buckets, shape)| {
-        let bits = u128::from(buckets) * u128::from(shape.bits());
+        let bits = u128::from(buckets) * u128::from(shape.bits);
         if shape.is_pair() { bits * PRICE_OF_PAIRS.0 / PRICE_OF_PAIRS.1 } else { bits }
     });
     fewest.filter(|_| rate >= lowest).ok_or(lowest)

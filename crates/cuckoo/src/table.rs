@@ -55,8 +55,9 @@ pub(crate) struct Table {
     locks: Lines,
     /// One cache line per stripe.
     versions: Lines,
-    geometry: Geometry,
-    simd: SimdLevel,
+    pub(crate) geometry: Geometry,
+    /// The vector instructions of this processor.
+    pub(crate) simd: SimdLevel,
     /// The buckets, if the filter grows. Then this table is one line, and is not used.
     grown: Option<Box<growth::Table>>,
 }
@@ -112,17 +113,6 @@ impl Table {
     #[inline(always)]
     pub(crate) fn grown(&self) -> Option<&growth::Table> {
         self.grown.as_deref()
-    }
-
-    #[inline]
-    pub(crate) fn geometry(&self) -> Geometry {
-        self.geometry
-    }
-
-    /// Returns the vector instructions of this processor.
-    #[inline]
-    pub(crate) fn simd(&self) -> SimdLevel {
-        self.simd
     }
 
     /// Returns the version of the stripe of the classes with this key.

@@ -97,7 +97,7 @@ impl Table {
         for place in 0..self.plan.places(pointer) {
             let level = pointer.level_at(&self.plan, place);
             let (bucket, shape) = (self.normal(from, level, place), self.shape(level));
-            len += u64::from(shape.slots() - shape.count(bucket, 0));
+            len += u64::from(shape.slots - shape.count(bucket, 0));
             words.set(place, bucket);
         }
         len
@@ -170,15 +170,14 @@ pub(crate) fn line_len(
         let level = pointer.level_at(plan, place);
         let shape = plan.shape(level);
         let slots = with_tag(bucket, 0, shape);
-        let is_spare =
-            |bits: u128| bits.checked_shr(shape.slots() * shape.width()).unwrap_or(0) != 0;
+        let is_spare = |bits: u128| bits.checked_shr(shape.slots * shape.width).unwrap_or(0) != 0;
         if tag(bucket, shape) != tag_of_level(level)
             || is_spare(slots)
             || shape.fingerprints_of(bucket).any(|held| !plan.may_hold(level, held))
         {
             return None;
         }
-        len += shape.slots() - shape.count(slots, 0);
+        len += shape.slots - shape.count(slots, 0);
     }
     Some(len)
 }

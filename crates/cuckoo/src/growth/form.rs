@@ -52,7 +52,7 @@ impl Forms {
     /// wider.
     #[inline(always)]
     pub(crate) const fn has_lanes(&self) -> bool {
-        self.each[0].shape.width() <= Lanes::MAX_WIDTH
+        self.each[0].shape.width <= Lanes::MAX_WIDTH
     }
 
     /// Returns whether one of two buckets of 128 bits, each at the level or at the next one,
@@ -73,11 +73,11 @@ impl Forms {
 /// Returns the slots and the tag of a bucket as lanes, if they fit.
 const fn lanes(shape: Shape, level: u32) -> Lanes {
     let (mut lanes, mut slot) = (Lanes::EMPTY, 0);
-    if !shape.is_pair() || shape.width() > Lanes::MAX_WIDTH {
+    if !shape.is_pair() || shape.width > Lanes::MAX_WIDTH {
         return lanes;
     }
-    while slot < shape.slots() {
-        lanes = lanes.with(slot as usize, slot * shape.width(), shape.width());
+    while slot < shape.slots {
+        lanes = lanes.with(slot as usize, slot * shape.width, shape.width);
         slot += 1;
     }
     lanes.with_constant(TAG_LANE, 126, 2, tag_of_level(level))
@@ -148,7 +148,7 @@ impl Form {
     /// Returns the bit offset of the slot with this highest bit.
     #[inline(always)]
     pub(crate) const fn offset(&self, highest: u32) -> u32 {
-        highest + 1 - self.shape.width()
+        highest + 1 - self.shape.width
     }
 
     /// Returns the tag of a bucket at rest, in its place in the last half of a bucket.
@@ -215,9 +215,9 @@ mod tests {
                     let expected = tag_of_level(level + u32::from(is_ahead));
                     let changed = if tags[which] == [true; 3] { 3 } else { 0 };
                     let mut bits = in_place(expected ^ changed, shape);
-                    for slot in 0..shape.slots() {
+                    for slot in 0..shape.slots {
                         let held = value(u64::from(slots[which][slot as usize] % 4));
-                        bits |= u128::from(held) << (slot * shape.width());
+                        bits |= u128::from(held) << (slot * shape.width);
                     }
                     *bucket = (bits, value(wanted), is_ahead);
                     found |= shape.fingerprints_of(bits).any(|held| held == value(wanted));

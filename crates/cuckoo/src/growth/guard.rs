@@ -131,7 +131,7 @@ impl StripeGuard<'_> {
 
     /// Returns whether all slots of both buckets hold copies of the class.
     pub(crate) fn is_full_of_class(&self) -> bool {
-        self.counts().iter().all(|(read, count)| *count == read.form.shape.slots())
+        self.counts().iter().all(|(read, count)| *count == read.form.shape.slots)
     }
 
     /// Adds a copy to the bucket with more empty slots. Returns `false` if neither has one.

@@ -39,7 +39,7 @@ pub(crate) const fn tag(bucket: u128, shape: Shape) -> u32 {
 /// Returns a tag in its place.
 #[inline(always)]
 pub(crate) const fn in_place(tag: u32, shape: Shape) -> u128 {
-    (tag as u128) << (shape.bits() - 2)
+    (tag as u128) << (shape.bits - 2)
 }
 
 /// Returns the bucket with another tag.
@@ -132,12 +132,12 @@ pub(crate) const fn unfolded(folded: u64, fold: u32) -> u64 {
 pub(crate) fn halves(bucket: u128, level: u32, from: Shape, to: Shape) -> [u128; 2] {
     let mut children = [0_u128; 2];
     // From the highest slot, so that the children have their fingerprints in the same order.
-    for slot in (0..from.slots()).rev() {
-        let fingerprint = (bucket >> (slot * from.width())) as u64 & from.mask();
+    for slot in (0..from.slots).rev() {
+        let fingerprint = (bucket >> (slot * from.width)) as u64 & from.mask();
         for (bit, child) in (0..).zip(&mut children) {
             // The lowest bit decides. No branch: the processor cannot predict it. A child has at
             // least as many slots as its parent.
-            let with = *child << to.width() | u128::from(fingerprint >> 1);
+            let with = *child << to.width | u128::from(fingerprint >> 1);
             let is_here = fingerprint & 1 == bit && fingerprint != 0;
             *child = if is_here { with } else { *child };
         }
@@ -151,10 +151,10 @@ pub(crate) fn joined(children: [u128; 2], level: u32, from: Shape, to: Shape) ->
     let (mut bucket, mut filled) = (in_place(tag_of_level(level), from), 0);
     for (bit, child) in (0..).zip(children) {
         for fingerprint in to.fingerprints_of(child) {
-            if filled == from.slots() {
+            if filled == from.slots {
                 return None;
             }
-            bucket |= u128::from(fingerprint << 1 | bit) << (filled * from.width());
+            bucket |= u128::from(fingerprint << 1 | bit) << (filled * from.width);
             filled += 1;
         }
     }

@@ -99,7 +99,7 @@ impl Plan {
         }
         let (first, most) = (first.max(1), most.max(first).max(1));
         let shapes = sequence(paired);
-        let widths = || shapes[shapes.len() - 1].width()..=shapes[0].width();
+        let widths = || shapes[shapes.len() - 1].width..=shapes[0].width;
         let mut lowest = 1.0_f64;
         // The fewest first buckets that suffice. If no width is enough for those: a power of two,
         // whose buckets are of one level less.
@@ -195,7 +195,7 @@ impl Plan {
             && buckets.is_multiple_of(MULTIPLE)
             && (1..=MAX_DOUBLINGS).contains(&doublings)
             // The bits that remain in the last table must make sense as a fingerprint.
-            && width <= shapes[0].width()
+            && width <= shapes[0].width
             && width >= self.last_level() + MIN_REST
             && u128::from(buckets) << doublings <= MAX_BITS / bits;
         fits.then_some(self)
@@ -210,7 +210,7 @@ impl Plan {
     /// one with the most slots of those that hold the rest of a fingerprint.
     pub(crate) fn shape_number(&self, level: u32) -> usize {
         let rest = self.width.saturating_sub(level);
-        sequence(self.paired).iter().rposition(|shape| shape.width() >= rest).unwrap_or(0)
+        sequence(self.paired).iter().rposition(|shape| shape.width >= rest).unwrap_or(0)
     }
 
     /// Returns the shape of buckets at this level.
@@ -220,7 +220,7 @@ impl Plan {
 
     /// Returns the loads of this table.
     fn loads(&self) -> &'static Loads {
-        let last = self.shape(self.doublings).slots();
+        let last = self.shape(self.doublings).slots;
         if self.paired && (6..=7).contains(&last) { &LOW_LOADS } else { &LOADS }
     }
 
@@ -231,7 +231,7 @@ impl Plan {
 
     /// Returns the slots of a bucket of this level, and of one of the next level.
     fn slots_at(&self, level: u32) -> [u32; 2] {
-        [level, level + 1].map(|level| self.shape(level).slots())
+        [level, level + 1].map(|level| self.shape(level).slots)
     }
 
     /// As [`items`](Self::items), where buckets of the level and of the next one have these numbers

@@ -293,7 +293,7 @@ impl Table {
 
     /// Returns the number of items up to which the table does not split further.
     pub(crate) fn items_before_split(&self, pointer: Pointer) -> u64 {
-        let slots = self.forms(pointer.level).each.each_ref().map(|form| form.shape.slots());
+        let slots = self.forms(pointer.level).each.each_ref().map(|form| form.shape.slots);
         self.plan.items_of(pointer, slots)
     }
 

@@ -57,8 +57,8 @@ proptest! {
             prop_assert_eq!(form.shape, shape);
             // Few values, so slots are often empty or equal; and high ones too.
             let value = |slot: u64| if slot == 3 { shape.mask() } else { slot };
-            let bucket = slots.iter().zip(0..shape.slots()).fold(0, |bucket, (&slot, at)| {
-                bucket | u128::from(value(slot)) << (at * shape.width())
+            let bucket = slots.iter().zip(0..shape.slots).fold(0, |bucket, (&slot, at)| {
+                bucket | u128::from(value(slot)) << (at * shape.width)
             });
             let bits = bucket | in_place(tag, shape);
             let differences = form.differences(paired, bits, value(wanted));
@@ -92,11 +92,11 @@ proptest! {
         // Fingerprints that fit into a slot of the child, shifted.
         let held: Vec<u64> = numbers
             .iter()
-            .take(from.slots() as usize)
+            .take(from.slots as usize)
             .map(|number| (number & (from.mask().min(to.mask() << 1))).max(2))
             .collect();
         let bucket = held.iter().zip(0..).fold(in_place(tag_of_level(level), from), |bucket, (&held, slot)| {
-            bucket | u128::from(held) << (slot * from.width())
+            bucket | u128::from(held) << (slot * from.width)
         });
         let children = halves(bucket, level, from, to);
         for (bit, child) in (0..).zip(children) {

@@ -71,7 +71,7 @@ pub fn geometry(
     bucket_bits: u32,
 ) -> Result<Geometry, BuildError> {
     let plan = Plan { buckets, width: fingerprint_bits, doublings, paired: bucket_bits == 128 };
-    if !matches!(bucket_bits, 64 | 128) || fingerprint_bits > sequence(plan.paired)[0].width() {
+    if !matches!(bucket_bits, 64 | 128) || fingerprint_bits > sequence(plan.paired)[0].width {
         return Err(BuildError::Shape { slots: 0, fingerprint_bits });
     }
     plan.checked().map(Geometry::growing).ok_or(BuildError::Buckets { buckets })

@@ -4,15 +4,14 @@ use tamis_sync::{LINE_WORDS, Ordering, Word};
 
 use super::Table;
 use crate::bucket::Shape;
-use crate::geometry::Geometry;
 use crate::place::Class;
 use crate::unpaired;
 
 /// The buckets of a table, together with their shape.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Buckets<'t> {
-    pub(super) table: &'t Table,
-    pub(super) shape: Shape,
+    pub(crate) table: &'t Table,
+    pub(crate) shape: Shape,
 }
 
 impl Table {
@@ -32,25 +31,10 @@ impl Table {
 }
 
 impl<'t> Buckets<'t> {
-    #[inline]
-    pub(crate) fn table(self) -> &'t Table {
-        self.table
-    }
-
-    pub(crate) fn geometry(self) -> Geometry {
-        self.table.geometry
-    }
-
-    /// Returns the shape of the buckets.
-    #[inline(always)]
-    pub(crate) const fn shape(&self) -> &Shape {
-        &self.shape
-    }
-
     /// Returns the class of a hash.
     #[inline(always)]
     pub(crate) fn class(self, hash: u64) -> Class {
-        Class::of_hash(hash, self.table.geometry.buckets(), self.shape.width())
+        Class::of_hash(hash, self.table.geometry.buckets(), self.shape.width)
     }
 
     /// Returns whether the buckets have 128 bits and there is no access to pairs of words.

@@ -62,7 +62,7 @@ impl StripeGuard<'_> {
     #[inline]
     pub(crate) fn count(&self) -> u32 {
         let count =
-            |bucket| self.buckets.shape().count(self.buckets.peek(bucket), self.class.fingerprint);
+            |bucket| self.buckets.shape.count(self.buckets.peek(bucket), self.class.fingerprint);
         self.class.buckets.map(count).iter().sum()
     }
 
@@ -76,7 +76,7 @@ impl StripeGuard<'_> {
     /// Returns whether there is a copy of the class in this bucket.
     #[inline(always)]
     pub(super) fn contains_in(&self, bucket: u64) -> bool {
-        self.buckets.shape().contains(self.buckets.peek(bucket), self.class.fingerprint)
+        self.buckets.shape.contains(self.buckets.peek(bucket), self.class.fingerprint)
     }
 
     /// Clears a copy of the class in this bucket, which must contain one. If another copy replaces

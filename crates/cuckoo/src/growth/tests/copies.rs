@@ -80,8 +80,8 @@ fn a_copy_has_what_was_added_before_the_pointer_moved() {
         let added: Vec<u64> = (items..items + 100_000).filter_map(add).collect();
         let children = [first, (plan.positions() << pointer.level) + first];
         let held =
-            children.map(|place| next_shape.slots() - next_shape.count(table.bucket(place), 0));
-        assert!(held.iter().sum::<u32>() > shape.slots(), "{held:?}");
+            children.map(|place| next_shape.slots - next_shape.count(table.bucket(place), 0));
+        assert!(held.iter().sum::<u32>() > shape.slots, "{held:?}");
 
         let (copied, words, len) = table.copy_words(Room::All).unwrap();
         assert_eq!(copied, table.behind_portion(pointer));

@@ -11,12 +11,12 @@ fn shapes_leave_two_bits_and_never_lose_a_slot() {
     for paired in [true, false] {
         let shapes = sequence(paired);
         for pair in shapes.windows(2) {
-            assert!(pair[0].slots() < pair[1].slots() && pair[0].width() > pair[1].width());
+            assert!(pair[0].slots < pair[1].slots && pair[0].width > pair[1].width);
         }
         for shape in shapes {
-            assert!(shape.slots() * shape.width() <= shape.bits() - 2, "{shape:?}");
+            assert!(shape.slots * shape.width <= shape.bits - 2, "{shape:?}");
             assert_eq!(
-                (shape.bits(), shape.is_pair()),
+                (shape.bits, shape.is_pair()),
                 if paired { (128, true) } else { (64, false) }
             );
         }
@@ -51,7 +51,7 @@ proptest! {
         prop_assert!(plan.rate_at(most) <= rate);
         let narrower = Plan { width: plan.width - 1, ..plan };
         let fewer = Plan { buckets: plan.buckets - 8, ..narrower };
-        let least = sequence(paired).last().unwrap().width();
+        let least = sequence(paired).last().unwrap().width;
         if narrower.width >= least
             && narrower.checked().is_some()
             && narrower.capacity() >= most
@@ -65,7 +65,7 @@ proptest! {
         for level in 0..=plan.last_level() {
             let held = fingerprint >> level;
             prop_assert!(plan.may_hold(level, held) && held <= plan.shape(level).mask());
-            prop_assert!(level == 0 || plan.shape(level).slots() >= plan.shape(level - 1).slots());
+            prop_assert!(level == 0 || plan.shape(level).slots >= plan.shape(level - 1).slots);
         }
     }
 }
@@ -138,7 +138,7 @@ fn loads_leave_room_where_the_number_of_slots_changes() {
             for eighths in [0, 1, 2, 3, 4] {
                 // From shape 0 at level 0 to shape 1; or from level 1, which is the last one.
                 let (buckets, doublings) = (1024 + 128 * eighths, 1);
-                let width = shapes[1].width() + if eighths == 0 { 1 } else { 2 };
+                let width = shapes[1].width + if eighths == 0 { 1 } else { 2 };
                 let plan = Plan { buckets, width, doublings, paired };
                 let level = plan.last_level() - 1;
                 if plan.checked().is_none() || plan.shape(level) != shapes[0] {
@@ -193,7 +193,7 @@ fn searches_stay_short_where_the_number_of_slots_changes() {
         (16_384, 14, 4, false, 11.0),
     ] {
         let plan = Plan { buckets, width, doublings, paired };
-        let changes = |level| plan.shape(level).slots() != plan.shape(level + 1).slots();
+        let changes = |level| plan.shape(level).slots != plan.shape(level + 1).slots;
         let level = (0..doublings).find(|&level| changes(level)).unwrap();
         if paired && PairAccess::detect().is_none() {
             continue;

@@ -56,9 +56,7 @@ fn mirrored(class: Class) -> Class {
 fn copies(table: &Table, class: Class) -> u32 {
     class
         .buckets
-        .map(|bucket| {
-            table.geometry().shape().count(table.buckets().read(bucket), class.fingerprint)
-        })
+        .map(|bucket| table.geometry.shape().count(table.buckets().read(bucket), class.fingerprint))
         .iter()
         .sum()
 }

@@ -234,7 +234,7 @@ fn mutant_a_removal_that_reads_before_it_locks() {
     fn remove(table: &Table, class: Class) -> bool {
         let [one, other] = class.buckets;
         let [in_one, in_other] = class.buckets.map(|bucket| {
-            table.geometry().shape().contains(table.buckets().peek(bucket), class.fingerprint)
+            table.geometry.shape().contains(table.buckets().peek(bucket), class.fingerprint)
         });
         let guard = table.buckets().lock_stripe(class);
         if in_one & in_other {

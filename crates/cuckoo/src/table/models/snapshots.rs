@@ -137,7 +137,7 @@ fn model_a_snapshot_during_an_add_and_a_removal() {
 /// Copies the table under the locks of the first `stripes` stripes.
 fn copy_under(table: &Table, stripes: usize) -> (Table, u64) {
     (0..stripes).for_each(|stripe| table.lock(stripe));
-    let mut copy = Table::with_stripes(table.geometry(), 1).unwrap();
+    let mut copy = Table::with_stripes(table.geometry, 1).unwrap();
     for (to, from) in copy.words[0].words.iter_mut().zip(&table.words[0].words) {
         // ORDERING: Relaxed, as in `Table::copy`: the locks order it, and the mutants omit locks.
         let bits = from.load(Ordering::Relaxed);
@@ -209,7 +209,7 @@ fn mutants_of_the_orderings_of_a_snapshot() {
 /// Copies the table in a pass, and returns the number that the pass reports.
 fn copy_in_a_pass(table: &Table, pass: fn(&Table) -> Pass<'_>) -> Option<(Table, u64)> {
     let mut pass = pass(table);
-    let mut copy = Table::with_stripes(table.geometry(), 1).unwrap();
+    let mut copy = Table::with_stripes(table.geometry, 1).unwrap();
     pass.read(0..1, |line| {
         for (to, bits) in copy.words[0].words.iter_mut().zip(*line) {
             to.update(|to| *to = bits);
@@ -281,7 +281,7 @@ fn mutant_a_pass_without_a_check() {
         let mut pass = table.pass();
         let mut count = 0;
         pass.read(0..1, |words| {
-            let copy = Table::with_stripes(table.geometry(), 1).unwrap();
+            let copy = Table::with_stripes(table.geometry, 1).unwrap();
             for (to, bits) in copy.words[0].words.iter().zip(words) {
                 // ORDERING: Relaxed: one thread has this copy.
                 to.store(*bits, Ordering::Relaxed);
@@ -310,7 +310,7 @@ fn mutant_a_pass_that_begins_without_the_locks() {
 fn mutant_a_pass_that_ends_without_the_locks() {
     fn copies_in(table: &Table, class: Class) -> u32 {
         let mut pass = table.pass();
-        let copy = Table::with_stripes(table.geometry(), 1).unwrap();
+        let copy = Table::with_stripes(table.geometry, 1).unwrap();
         pass.read(0..1, |words| {
             for (to, bits) in copy.words[0].words.iter().zip(words) {
                 // ORDERING: Relaxed: one thread has this copy.
