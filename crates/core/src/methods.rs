@@ -21,11 +21,9 @@ macro_rules! common_methods {
             ///
             /// # Errors
             ///
-            /// [`BuildError`] if the allocation fails, or if no filter of this type has so high a
-            /// capacity ([`RateTooLow`](BuildError::RateTooLow),
-            /// [`TooLarge`](BuildError::TooLarge)).
-            ///
-            /// [`BuildError`]: $crate::BuildError
+            /// [`BuildError`](crate::BuildError) if the allocation fails, or if no filter of this
+            /// type has so high a capacity ([`RateTooLow`](crate::BuildError::RateTooLow),
+            /// [`TooLarge`](crate::BuildError::TooLarge)).
             ///
             /// # Examples
             ///
