@@ -6,7 +6,7 @@ use tamis_core::{Figures, Mean, Sampled};
 use tamis_sync::LINE_WORDS;
 
 use crate::array::Array;
-use crate::geometry::{Geometry, Layout, with_equal_hashes};
+use crate::geometry::{Geometry, Kind, with_equal_hashes};
 use crate::probe::line::Shape;
 use crate::shared::Shared;
 use crate::sizing::line::chance_in_word;
@@ -104,10 +104,10 @@ impl LineRate {
     /// Returns the tables for a filter in lines. For a classic filter, which has no rate per line,
     /// returns the number of probes.
     pub(crate) fn new(geometry: Geometry) -> Result<Self, f64> {
-        let shape = match geometry.layout() {
-            Layout::Classic { probes } => return Err(f64::from(probes)),
-            Layout::Line { shape, .. } | Layout::Counting { shape } => shape,
-        };
+        if geometry.kind() == Kind::Classic {
+            return Err(f64::from(geometry.probes()));
+        }
+        let shape = geometry.shape();
         let table = |probes: u32| -> [f64; 65] {
             core::array::from_fn(|ones| chance_in_word(probes, ones as u32))
         };

@@ -33,28 +33,22 @@ pub(crate) use crate::sizing::solve::ALL_HASHES;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Geometry {
     bits: u64,
-    layout: Layout,
-}
-
-/// How the bits of an item lie in the array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Layout {
-    /// Anywhere.
-    Classic { probes: u32 },
-    /// In one line; `once` if exactly one of concurrent inserts of an item returns `true`.
-    Line { shape: Shape, once: bool },
-    /// As `Line`, with a counter of four bits for each bit.
-    Counting { shape: Shape },
+    kind: Kind,
+    /// The pattern of an item. The classic layout has no words: one stands for all.
+    shape: Shape,
 }
 
 /// Lines of counters per line of the layout: four bits for each bit.
 const LINES_OF_COUNTERS: u64 = 4;
 
-/// A layout without its sizes: one for each type of filter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How the bits of an item lie in the array: one kind for each type of filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
+    /// Anywhere.
     Classic,
+    /// In one line; `once` if exactly one of concurrent inserts of an item returns `true`.
     Line { once: bool },
+    /// As `Line`, with a counter of four bits for each bit.
     Counting,
 }
 
@@ -100,12 +94,14 @@ impl Geometry {
         words: Option<u32>,
     ) -> Result<Self, BuildError> {
         let sizes = match kind {
-            Kind::Classic => solve::classic(items, rate)
-                .map(|(bits, probes)| Self { bits, layout: Layout::Classic { probes } }),
-            Kind::Line { once } => solve::line(items, rate, once, words)
-                .map(|(lines, shape)| Self::of_lines(lines, shape, once)),
-            Kind::Counting => solve::line(items, rate, false, words)
-                .map(|(lines, shape)| Self::of_lines(lines, shape, false).counting()),
+            Kind::Classic => {
+                solve::classic(items, rate).map(|(bits, probes)| Self::classic(bits, probes))
+            }
+            Kind::Line { .. } | Kind::Counting => {
+                let once = kind == Kind::Line { once: true };
+                solve::line(items, rate, once, words)
+                    .map(|(lines, shape)| Self::of_lines(lines, shape, kind))
+            }
         };
         sizes.ok_or(BuildError::TooLarge)
     }
@@ -130,37 +126,33 @@ impl Geometry {
             return Err(BuildError::Probes { probes, max });
         }
         Ok(match kind {
-            Kind::Classic => Self { bits, layout: Layout::Classic { probes } },
+            Kind::Classic => Self::classic(bits, probes),
             Kind::Line { .. } | Kind::Counting => {
                 let words = words.unwrap_or(words_for(probes));
                 if !WORDS.contains(&words) || probes < words || probes > words * MAX_PROBES_PER_WORD
                 {
                     return Err(BuildError::Words { words });
                 }
-                let shape = Shape { words, probes };
-                let once = kind == Kind::Line { once: true };
-                let sizes = Self::of_lines(bits.div_ceil(LINE_BITS), shape, once);
-                if kind == Kind::Counting { sizes.counting() } else { sizes }
+                Self::of_lines(bits.div_ceil(LINE_BITS), Shape { words, probes }, kind)
             }
         })
     }
 
-    /// Returns the sizes of a filter of `lines` lines.
-    pub(crate) fn of_lines(lines: u64, shape: Shape, once: bool) -> Self {
-        // 2^55 lines would have 2^64 bits. The count of bits saturates, and the allocation fails
-        // anyway.
-        Self { bits: lines.saturating_mul(LINE_BITS), layout: Layout::Line { shape, once } }
+    fn classic(bits: u64, probes: u32) -> Self {
+        Self { bits, kind: Kind::Classic, shape: Shape { words: 1, probes } }
     }
 
-    /// Returns the sizes of a counting filter with these lines and this shape.
-    fn counting(self) -> Self {
-        Self { layout: Layout::Counting { shape: self.shape() }, ..self }
+    /// Returns the sizes of a filter of `lines` lines. The kind is not the classic one.
+    pub(crate) fn of_lines(lines: u64, shape: Shape, kind: Kind) -> Self {
+        // 2^55 lines would have 2^64 bits. The count of bits saturates, and the allocation fails
+        // anyway.
+        Self { bits: lines.saturating_mul(LINE_BITS), kind, shape }
     }
 
     /// Returns the sizes of the blocked filter in which an item sets the bits that it counts in
     /// this filter.
     pub(crate) fn blocked(self) -> Self {
-        Self { layout: Layout::Line { shape: self.shape(), once: false }, ..self }
+        Self { kind: Kind::Line { once: false }, ..self }
     }
 
     /// Returns the number of bits; in a counting filter, the number of counters. The line layouts
@@ -194,10 +186,7 @@ impl Geometry {
     /// ```
     #[must_use]
     pub const fn probes(&self) -> u32 {
-        match self.layout {
-            Layout::Classic { probes } => probes,
-            Layout::Line { shape, .. } | Layout::Counting { shape } => shape.probes,
-        }
+        self.shape.probes
     }
 
     /// Returns the largest number of 64-bit words that an item touches: the price of an atomic
@@ -216,9 +205,9 @@ impl Geometry {
     /// ```
     #[must_use]
     pub const fn words(&self) -> u32 {
-        match self.layout {
-            Layout::Classic { probes } => probes,
-            Layout::Line { shape, .. } | Layout::Counting { shape } => shape.words,
+        match self.kind {
+            Kind::Classic => self.shape.probes,
+            Kind::Line { .. } | Kind::Counting => self.shape.words,
         }
     }
 
@@ -281,39 +270,28 @@ impl Geometry {
 
     /// As [`false_positive_rate_at`](Self::false_positive_rate_at), without equal hashes.
     pub(crate) fn rate_of_bits_at(&self, items: u64) -> f64 {
-        match self.layout {
-            Layout::Classic { probes } => classic::rate(self.bits, probes, items),
-            Layout::Line { shape, .. } | Layout::Counting { shape } => {
-                line::Groups::new(shape, self.locked()).rate(self.lines(), items)
+        match self.kind {
+            Kind::Classic => classic::rate(self.bits, self.shape.probes, items),
+            Kind::Line { .. } | Kind::Counting => {
+                line::Groups::new(self.shape, self.locked()).rate(self.lines(), items)
             }
         }
     }
 
-    pub(crate) const fn layout(&self) -> Layout {
-        self.layout
-    }
-
     pub(crate) const fn kind(&self) -> Kind {
-        match self.layout {
-            Layout::Classic { .. } => Kind::Classic,
-            Layout::Line { once, .. } => Kind::Line { once },
-            Layout::Counting { .. } => Kind::Counting,
-        }
+        self.kind
     }
 
     /// Returns the shape of an item's pattern in its line. The classic layout has none and returns
     /// one word.
     pub(crate) const fn shape(&self) -> Shape {
-        match self.layout {
-            Layout::Line { shape, .. } | Layout::Counting { shape } => shape,
-            Layout::Classic { probes } => Shape { words: 1, probes },
-        }
+        self.shape
     }
 
     /// Returns whether one bit of each line is its lock. A pattern of several words needs the lock,
     /// one word does not.
     pub(crate) const fn locked(&self) -> bool {
-        matches!(self.layout, Layout::Line { shape, once: true } if shape.words > 1)
+        matches!(self.kind, Kind::Line { once: true }) && self.shape.words > 1
     }
 
     /// Returns the number of lines of 512 bits or counters.
@@ -323,9 +301,9 @@ impl Geometry {
 
     /// Returns the number of cache lines of the array.
     pub(crate) const fn array_lines(&self) -> u64 {
-        match self.layout {
-            Layout::Counting { .. } => self.lines().saturating_mul(LINES_OF_COUNTERS),
-            Layout::Classic { .. } | Layout::Line { .. } => self.lines(),
+        match self.kind {
+            Kind::Counting => self.lines().saturating_mul(LINES_OF_COUNTERS),
+            Kind::Classic | Kind::Line { .. } => self.lines(),
         }
     }
 
@@ -364,11 +342,9 @@ impl Geometry {
     }
 
     fn fill(&self, items: f64) -> f64 {
-        match self.layout {
-            Layout::Classic { probes } => classic::fill(self.bits, probes, items),
-            Layout::Line { shape, .. } | Layout::Counting { shape } => {
-                line::fill(self.lines(), shape, items)
-            }
+        match self.kind {
+            Kind::Classic => classic::fill(self.bits, self.shape.probes, items),
+            Kind::Line { .. } | Kind::Counting => line::fill(self.lines(), self.shape, items),
         }
     }
 }

@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn more_than_2_to_the_32_bits_once_by_lock() {
         let shape = Shape { words: 2, probes: 2 };
-        let geometry = Geometry::of_lines(BITS / LINE_BITS, shape, true);
+        let geometry = Geometry::of_lines(BITS / LINE_BITS, shape, OnceArray::KIND);
         assert!(geometry.locked());
         reaches_every_region::<OnceArray>(geometry);
     }

@@ -14,7 +14,7 @@ mod window;
 use super::array::Rotating;
 use super::plan::Plan;
 use super::state::Ring;
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, Kind};
 use crate::probe::line::Shape;
 
 /// Words of the place, and bits in them.
@@ -48,7 +48,8 @@ fn of_plan(plan: Plan) -> Rotating {
 }
 
 fn of_ring(ring: Ring) -> Rotating {
-    Rotating::of_ring(ring, Geometry::of_lines(1, Shape { words: 1, probes: 1 }, false))
+    let (shape, kind) = (Shape { words: 1, probes: 1 }, Kind::Line { once: false });
+    Rotating::of_ring(ring, Geometry::of_lines(1, shape, kind))
 }
 
 fn insert(filter: &Rotating, pattern: Pattern) -> bool {
