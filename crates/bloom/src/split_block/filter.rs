@@ -30,8 +30,8 @@ use super::view::{View, check};
 /// ```
 pub struct SplitBlockFilter {
     /// At least one, and at most `MAX_BLOCKS`.
-    blocks: Blocks,
-    simd: SimdLevel,
+    pub(super) blocks: Blocks,
+    pub(super) simd: SimdLevel,
 }
 
 impl SplitBlockFilter {
@@ -163,59 +163,6 @@ impl SplitBlockFilter {
         self.simd.run(InsertAll { blocks: &mut self.blocks, hashes });
     }
 
-    /// As [`View::contains_hash`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::bloom::split_block::SplitBlockFilter;
-    /// assert!(!SplitBlockFilter::with_bytes(32)?.contains_hash(7));
-    /// # Ok::<(), tamis::bloom::split_block::Error>(())
-    /// ```
-    #[inline(always)]
-    #[must_use]
-    pub fn contains_hash(&self, hash: u64) -> bool {
-        self.view().contains_hash(hash)
-    }
-
-    /// As [`View::contains_hashes`].
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Bitmap`] if the bitmap has fewer bits than there are hashes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::bloom::split_block::SplitBlockFilter;
-    /// let mut filter = SplitBlockFilter::with_bytes(1024)?;
-    /// filter.insert_hash(7);
-    /// let mut bitmap = [0; 2];
-    /// let hashes: Vec<u64> = (0..16).collect();
-    /// assert_eq!((filter.contains_hashes(&hashes, &mut bitmap)?, bitmap), (1, [1 << 7, 0]));
-    /// # Ok::<(), tamis::bloom::split_block::Error>(())
-    /// ```
-    pub fn contains_hashes(&self, hashes: &[u64], bitmap: &mut [u8]) -> Result<usize, Error> {
-        self.view().contains_hashes(hashes, bitmap)
-    }
-
-    /// As [`View::contains_hashes_with`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::bloom::split_block::SplitBlockFilter;
-    /// let filter = SplitBlockFilter::with_bytes(32)?;
-    /// filter.contains_hashes_with(&[1, 2, 3], |_, hit| assert!(!hit));
-    /// # Ok::<(), tamis::bloom::split_block::Error>(())
-    /// ```
-    pub fn contains_hashes_with(&self, hashes: &[u64], answer: impl FnMut(usize, bool)) {
-        self.view().contains_hashes_with(hashes, answer);
-    }
-
     /// Returns a view of the bytes.
     ///
     /// # Examples
@@ -230,43 +177,6 @@ impl SplitBlockFilter {
     #[must_use]
     pub fn view(&self) -> View<'_> {
         View::of_blocks(&self.blocks, self.simd)
-    }
-
-    /// As [`View::len_estimate`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::bloom::split_block::SplitBlockFilter;
-    /// use tamis::hash::Xxh64;
-    /// let mut filter = SplitBlockFilter::for_items(10_000, 0.01)?;
-    /// for item in 0..10_000_u64 {
-    ///     filter.insert_hash(Xxh64::with_seed(0).hash_bytes(&item.to_le_bytes()));
-    /// }
-    /// assert!((9_900.0..10_100.0).contains(&filter.len_estimate()));
-    /// # Ok::<(), tamis::bloom::split_block::Error>(())
-    /// ```
-    #[must_use]
-    pub fn len_estimate(&self) -> f64 {
-        self.view().len_estimate()
-    }
-
-    /// As [`View::false_positive_rate`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::bloom::split_block::SplitBlockFilter;
-    /// let mut filter = SplitBlockFilter::with_bytes(64)?;
-    /// filter.insert_hash(7);
-    /// assert_eq!(filter.false_positive_rate(), 32_f64.powi(-8) / 2.0);
-    /// # Ok::<(), tamis::bloom::split_block::Error>(())
-    /// ```
-    #[must_use]
-    pub fn false_positive_rate(&self) -> f64 {
-        self.view().false_positive_rate()
     }
 
     /// Adds all hashes of another filter of the same size.

@@ -107,6 +107,7 @@ mod error;
 mod filter;
 #[cfg(all(test, tamis_loom))]
 mod models;
+mod queries;
 mod shared;
 mod sizes;
 mod view;
