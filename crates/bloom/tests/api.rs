@@ -9,7 +9,7 @@ use std::time::Duration;
 use tamis_bloom::{
     BlockedBloomFilter, BloomFilter, BuildError, Buildable, Builder, CountingBloomFilter, Geometry,
     InLines, OnceBloomFilter, OnceScalableBloomFilter, RotatingBloomFilter, ScalableBloomFilter,
-    UnionError,
+    UnionError, WithRate,
 };
 use tamis_hash::{DefaultHashBuilder, Rapid, SipHash13};
 
@@ -270,11 +270,11 @@ fn unions_need_the_same_geometry_and_hash() -> Result<(), BuildError> {
         OnceBloomFilter::<u64>::builder().capacity(capacity).hasher(Rapid::with_seed(seed)).build()
     };
     let (a, b) = (new(1000, 1)?, new(1000, 1)?);
-    a.insert_all(0..100);
-    b.insert_all(100..200);
+    a.insert_many_with(0..100, |_, _| ());
+    b.insert_many_with(100..200, |_, _| ());
     assert_eq!(a.union_with(&new(2000, 1)?), Err(UnionError::Geometry));
     let stranger = new(1000, 2)?;
-    stranger.insert_all(500..600);
+    stranger.insert_many_with(500..600, |_, _| ());
     assert_eq!(a.union_with(&stranger), Err(UnionError::Hash));
     assert!((100..200).filter(|item| a.contains(item)).count() < 10, "nothing has been changed");
     a.union_with(&b).unwrap();
@@ -283,33 +283,12 @@ fn unions_need_the_same_geometry_and_hash() -> Result<(), BuildError> {
     a.union_with(&a).unwrap();
     assert_eq!(a.figures().fill.value, fill, "a union with itself changes nothing");
     // Filters of different capacities with the same geometry can be united.
-    let tight =
-        BlockedBloomFilter::<u64>::builder().bits(5120).probes(6).hasher(Rapid::with_seed(1));
-    assert!(
-        tight
-            .build()?
-            .union_with(
-                &BlockedBloomFilter::<u64>::builder()
-                    .bits(5000)
-                    .probes(6)
-                    .hasher(Rapid::with_seed(1))
-                    .build()?
-            )
-            .is_ok()
-    );
+    let blocked = |bits| {
+        let builder = BlockedBloomFilter::<u64>::builder().hasher(Rapid::with_seed(1));
+        builder.bits(bits).probes(6).build()
+    };
+    assert!(blocked(5120)?.union_with(&blocked(5000)?).is_ok());
     Ok(())
-}
-
-trait InsertAll {
-    fn insert_all(&self, items: core::ops::Range<u64>);
-}
-
-impl InsertAll for OnceBloomFilter<u64, Rapid> {
-    fn insert_all(&self, items: core::ops::Range<u64>) {
-        for item in items {
-            self.insert(&item);
-        }
-    }
 }
 
 /// A panic in the user's code leaves the filter unchanged and usable.
@@ -381,27 +360,23 @@ fn arrays_become_filters_as_collections_do() {
 /// for is larger than any memory or as small as it can be.
 #[test]
 fn extreme_sizes_of_the_newer_types_are_typed_errors() {
+    /// Returns whether an item is new in an empty filter.
+    fn built<F>(capacity: usize, rate: f64) -> Result<bool, BuildError>
+    where
+        F: WithRate<Item = u64, Hasher = Rapid>,
+    {
+        let filter = F::with_rate(capacity, rate, Rapid::with_seed(1));
+        filter.map(|filter| matches!(filter.try_insert(&1), Ok(true)))
+    }
     let rates =
         [1e-300, f64::MIN_POSITIVE, 1e-18, 0.5, 1.0 - f64::EPSILON, f64::NAN, 0.0, 1.0, -1.0];
     for rate in rates {
         for capacity in [0, 1, usize::MAX / 2, usize::MAX] {
             let small = capacity < 2;
             let built = [
-                ScalableBloomFilter::<u64>::builder()
-                    .capacity(capacity)
-                    .false_positive_rate(rate)
-                    .build()
-                    .map(|filter| filter.insert(&1)),
-                OnceScalableBloomFilter::<u64>::builder()
-                    .capacity(capacity)
-                    .false_positive_rate(rate)
-                    .build()
-                    .map(|filter| filter.insert(&1)),
-                CountingBloomFilter::<u64>::builder()
-                    .capacity(capacity)
-                    .false_positive_rate(rate)
-                    .build()
-                    .map(|filter| filter.insert(&1)),
+                built::<ScalableBloomFilter<_, _>>(capacity, rate),
+                built::<OnceScalableBloomFilter<_, _>>(capacity, rate),
+                built::<CountingBloomFilter<_, _>>(capacity, rate),
             ];
             let rotating = [2, 16].map(|generations| {
                 let builder = RotatingBloomFilter::<u64>::builder().capacity(capacity);

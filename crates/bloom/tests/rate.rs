@@ -8,7 +8,10 @@
 
 use crate::common::sample;
 use statrs::distribution::{Binomial, DiscreteCDF};
-use tamis_bloom::{BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter};
+use tamis_bloom::{
+    BlockedBloomFilter, BloomFilter, Buildable, Builder, CountingBloomFilter, Filter,
+    OnceBloomFilter,
+};
 use tamis_hash::Rapid;
 
 const ITEMS: u64 = 100_000;
@@ -39,33 +42,25 @@ const FAMILIES: [(&str, Family); 3] = [
 
 #[test]
 fn the_measured_rate_is_the_reported_one() {
+    fn check<F>(builder: Builder<F>, what: &str, item: Family)
+    where
+        F: Buildable + Filter<Item = [u8], Hasher = Rapid>,
+    {
+        let expected = builder.geometry().unwrap().false_positive_rate_at(ITEMS as usize);
+        let filter = builder.build().unwrap();
+        measure(what, &filter, ITEMS, item);
+        is_about(filter.false_positive_rate(), expected, what);
+    }
     for (bits_per_item, probes) in [(10, 6), (16, 9), (20, 12)] {
         for (family, item) in FAMILIES {
             macro_rules! check {
                 ($type:ident) => {
                     let hasher = Rapid::with_seed(bits_per_item);
-                    let filter = $type::<[u8]>::builder()
-                        .hasher(hasher)
-                        .bits(bits_per_item * ITEMS)
-                        .probes(probes)
-                        .build()
-                        .unwrap();
-                    let what = format!(
-                        "{} {bits_per_item} bits per item, {family} items",
-                        stringify!($type)
-                    );
-                    measure(
-                        &what,
-                        ITEMS,
-                        item,
-                        |item| filter.insert(item),
-                        |item| filter.contains(item),
-                        || filter.false_positive_rate(),
-                    );
-                    // The reported rate is the expected rate.
-                    let expected = filter.geometry().false_positive_rate_at(ITEMS as usize);
-                    let ratio = filter.false_positive_rate() / expected;
-                    assert!((0.95..1.05).contains(&ratio), "{what}: reported / expected = {ratio}");
+                    let builder = $type::<[u8]>::builder().hasher(hasher);
+                    let builder = builder.bits(bits_per_item * ITEMS).probes(probes);
+                    let name = stringify!($type);
+                    let what = format!("{name} {bits_per_item} bits per item, {family} items");
+                    check(builder, &what, item);
                 };
             }
             check!(BloomFilter);
@@ -82,24 +77,12 @@ fn the_published_rates_are_measured() {
     for (items, probes, per_cent) in
         [(80_000, 6, 0.0303), (80_000, 14, 0.0067), (1_000_000, 10, 0.0089)]
     {
-        let hasher = Rapid::with_seed(20);
-        let filter = BloomFilter::<[u8]>::builder()
-            .hasher(hasher)
-            .bits(20 * items)
-            .probes(probes)
-            .build()
-            .unwrap();
-        measure(
-            &format!("{items} items, {probes} probes"),
-            items,
-            FAMILIES[0].1,
-            |item| filter.insert(item),
-            |item| filter.contains(item),
-            || filter.false_positive_rate(),
-        );
+        let builder = BloomFilter::<[u8]>::builder().hasher(Rapid::with_seed(20));
+        let filter = builder.bits(20 * items).probes(probes).build().unwrap();
+        let what = format!("{items} items, {probes} probes");
+        measure(&what, &filter, items, FAMILIES[0].1);
         // The rate of one filter lies within a few per cent of the mean over all filters.
-        let ratio = filter.false_positive_rate() * 100.0 / per_cent;
-        assert!((0.95..1.05).contains(&ratio), "{probes} probes: {ratio} of the published rate");
+        is_about(filter.false_positive_rate() * 100.0, per_cent, &what);
     }
 }
 
@@ -107,13 +90,9 @@ fn the_published_rates_are_measured() {
 #[test]
 fn the_rate_after_removals_is_the_reported_one() {
     for (bits_per_item, probes, (family, item)) in [(10, 6, FAMILIES[0]), (16, 9, FAMILIES[2])] {
-        let hasher = Rapid::with_seed(bits_per_item);
-        let filter = CountingBloomFilter::<[u8]>::builder()
-            .hasher(hasher)
-            .bits(bits_per_item * ITEMS)
-            .probes(probes)
-            .build()
-            .unwrap();
+        let builder =
+            CountingBloomFilter::<[u8]>::builder().hasher(Rapid::with_seed(bits_per_item));
+        let filter = builder.bits(bits_per_item * ITEMS).probes(probes).build().unwrap();
         // Fill it to twice its load with other items and remove these.
         let others = |with: &dyn Fn(&[u8]) -> bool| {
             (1 << 40..(1 << 40) + 2 * ITEMS).for_each(|i: u64| {
@@ -124,27 +103,23 @@ fn the_rate_after_removals_is_the_reported_one() {
         others(&|other| filter.remove(other));
         assert_eq!((filter.figures().fill.value, filter.saturated()), (0.0, 0), "{family}");
         let what = format!("counting, {bits_per_item} bits per item, {family} items");
-        measure(
-            &what,
-            ITEMS,
-            item,
-            |item| filter.insert(item),
-            |item| filter.contains(item),
-            || filter.false_positive_rate(),
-        );
+        measure(&what, &filter, ITEMS, item);
         let expected = filter.geometry().false_positive_rate_at(ITEMS as usize);
-        let ratio = filter.false_positive_rate() / expected;
-        assert!((0.95..1.05).contains(&ratio), "{what}: reported / expected = {ratio}");
+        is_about(filter.false_positive_rate(), expected, &what);
     }
 }
 
+fn is_about(reported: f64, expected: f64, what: &str) {
+    let ratio = reported / expected;
+    assert!((0.95..1.05).contains(&ratio), "{what}: reported / expected = {ratio}");
+}
+
+/// Inserts the first items of a family, and compares the hits of others with the reported rate.
 fn measure(
     what: &str,
+    filter: &impl Filter<Item = [u8], Hasher = Rapid>,
     items: u64,
     item: Family,
-    insert: impl Fn(&[u8]) -> bool,
-    contains: impl Fn(&[u8]) -> bool,
-    rate: impl Fn() -> f64,
 ) {
     let mut bytes = Vec::new();
     let mut at = |i| {
@@ -153,12 +128,13 @@ fn measure(
         bytes.clone()
     };
     for i in 0..items {
-        insert(&at(i));
+        assert!(filter.try_insert(&at(i)[..]).is_ok());
     }
-    assert!((0..items).all(|i| contains(&at(i))), "{what}: a false negative");
-    let rate = rate();
+    assert!((0..items).all(|i| filter.contains(&at(i)[..])), "{what}: a false negative");
+    let rate = filter.false_positive_rate();
     let queries = (EXPECTED / rate) as u64;
-    let hits = (items..items + queries).filter(|&i| contains(&at(i))).count() as u64;
+    let absent = items..items + queries;
+    let hits = absent.filter(|&i| filter.contains(&at(i)[..])).count() as u64;
     let binomial = Binomial::new(rate, queries).unwrap();
     let (low, high) = (binomial.inverse_cdf(ALPHA / 2.0), binomial.inverse_cdf(1.0 - ALPHA / 2.0));
     assert!(
