@@ -217,10 +217,11 @@ pub fn from_lines<F: Buildable>(
 
 #[cfg(test)]
 mod tests {
+    use tamis_core::Hashed;
     use tamis_hash::{HashItem, Rapid};
 
     use super::*;
-    use crate::{BlockedBloomFilter, BloomFilter, CountingBloomFilter};
+    use crate::{BlockedBloomFilter, BloomFilter, Builder, CountingBloomFilter};
 
     #[test]
     fn clearing_all_lines_makes_all_items_new() {
@@ -241,45 +242,24 @@ mod tests {
     /// that an overfilled filter has.
     #[test]
     fn item_bits_are_those_that_items_set() {
-        fn check<F>(geometry: Geometry, insert: impl Fn(&F, u64))
-        where
-            F: Buildable<Item = u64> + sealed::Sealed<Hasher = Rapid>,
-        {
-            let empty = Lines::zeroed(lines(geometry)).unwrap();
-            let filter: F = from_lines(geometry, 1, Rapid::with_seed(0), empty).unwrap();
+        fn check<F: Buildable + Hashed>(builder: Builder<F>) {
+            let (geometry, filter) = (builder.geometry().unwrap(), builder.build().unwrap());
             // Every bit is hit many times: one stays 0 by chance with a probability below e^-50.
             for item in 0..100 * geometry.bits() {
-                insert(&filter, Rapid::with_seed(3).hash_item(&item));
+                filter.insert_hash(Rapid::with_seed(3).hash_item(&item));
             }
             for line in 0..lines(geometry) {
                 assert_eq!(read_line(&filter, line), item_bits(geometry, line), "{geometry:?}");
             }
         }
         for bits in [1, 63, 64, 65, 511, 512, 513, 1000] {
-            let builder = BloomFilter::<u64>::builder().bits(bits).probes(3);
-            let insert = |filter: &BloomFilter<u64, Rapid>, hash| {
-                filter.by_hash().insert(hash);
-            };
-            check(builder.geometry().unwrap(), insert);
+            check(BloomFilter::<u64>::builder().bits(bits).probes(3));
         }
         for words in [1, 2, 4, 8] {
-            let builder = BlockedBloomFilter::<u64>::builder().bits(600).probes(words).words(words);
-            let insert = |filter: &BlockedBloomFilter<u64, Rapid>, hash| {
-                filter.by_hash().insert(hash);
-            };
-            check(builder.geometry().unwrap(), insert);
-            let builder = OnceBloomFilter::<u64>::builder().bits(600).probes(words).words(words);
-            let insert = |filter: &OnceBloomFilter<u64, Rapid>, hash| {
-                filter.by_hash().insert(hash);
-            };
-            check(builder.geometry().unwrap(), insert);
+            check(BlockedBloomFilter::<u64>::builder().bits(600).probes(words).words(words));
+            check(OnceBloomFilter::<u64>::builder().bits(600).probes(words).words(words));
             // Until every counter is saturated.
-            let builder =
-                CountingBloomFilter::<u64>::builder().bits(600).probes(words).words(words);
-            let insert = |filter: &CountingBloomFilter<u64, Rapid>, hash| {
-                filter.by_hash().insert(hash);
-            };
-            check(builder.geometry().unwrap(), insert);
+            check(CountingBloomFilter::<u64>::builder().bits(600).probes(words).words(words));
         }
     }
 
