@@ -184,33 +184,22 @@ pub mod split_block;
 mod traits;
 
 #[cfg(feature = "items")]
-pub use crate::blocked::BlockedBloomFilter;
-#[cfg(feature = "items")]
-pub use crate::builder::Builder;
-#[cfg(feature = "items")]
-pub use crate::classic::BloomFilter;
-#[cfg(feature = "items")]
-pub use crate::counting::CountingBloomFilter;
-#[cfg(feature = "items")]
-pub use crate::error::UnionError;
-#[cfg(feature = "items")]
-pub use crate::exclusive::Exclusive;
-#[cfg(feature = "items")]
-pub use crate::filter::{Buildable, InLines};
-#[cfg(feature = "items")]
-pub use crate::geometry::Geometry;
-#[cfg(feature = "items")]
-pub use crate::growing::{Growing, ScalableBuilder};
-#[cfg(feature = "items")]
-pub use crate::once::OnceBloomFilter;
-#[cfg(feature = "items")]
-pub use crate::once_scalable::OnceScalableBloomFilter;
-#[cfg(feature = "items")]
-pub use crate::rotating::builder::RotatingBuilder;
-#[cfg(feature = "items")]
-pub use crate::rotating::{RotatingBloomFilter, Window};
-#[cfg(feature = "items")]
-pub use crate::scalable::ScalableBloomFilter;
+pub use crate::{
+    blocked::BlockedBloomFilter,
+    builder::Builder,
+    classic::BloomFilter,
+    counting::CountingBloomFilter,
+    error::UnionError,
+    exclusive::Exclusive,
+    filter::{Buildable, InLines},
+    geometry::Geometry,
+    growing::{Growing, ScalableBuilder},
+    once::OnceBloomFilter,
+    once_scalable::OnceScalableBloomFilter,
+    rotating::builder::RotatingBuilder,
+    rotating::{RotatingBloomFilter, Window},
+    scalable::ScalableBloomFilter,
+};
 #[cfg(feature = "items")]
 pub use tamis_core::{
     AsItem, BuildError, ByHash, DynFilter, Figures, Filter, Hashed, HashedCopies, HashedRefresh,
