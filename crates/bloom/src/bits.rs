@@ -361,13 +361,7 @@ impl<W: Writer> Bits<W> {
     /// Copies the words, each read once. The copy has every insert that happened before. Of a
     /// concurrent insert it has all bits, some, or none, which is a valid state of the filter.
     pub(crate) fn copy(&self) -> Result<Self, AllocError> {
-        let mut copy = Self::of_lines(Lines::zeroed(self.lines.len() as u64)?);
-        for (line, to) in (0..).zip(copy.lines.iter_mut()) {
-            for (word, bits) in to.words.iter_mut().zip(self.read(line)) {
-                word.update(|word| *word = bits);
-            }
-        }
-        Ok(copy)
+        lines_of(self.lines.len(), |line| self.read(line)).map(Self::of_lines)
     }
 
     /// Clears the bits of a line while other threads may insert into it: an insert takes effect
@@ -467,6 +461,20 @@ impl Bits<Free> {
             new | (line.words[index].fetch_or(mask, Ordering::Relaxed) & mask != mask)
         })
     }
+}
+
+/// Allocates lines and fills each with the words that `read` returns for it.
+pub(crate) fn lines_of(
+    count: usize,
+    read: impl Fn(u64) -> [u64; LINE_WORDS],
+) -> Result<Lines, AllocError> {
+    let mut lines = Lines::zeroed(count as u64)?;
+    for (number, line) in (0..).zip(lines.iter_mut()) {
+        for (word, bits) in line.words.iter_mut().zip(read(number)) {
+            word.update(|word| *word = bits);
+        }
+    }
+    Ok(lines)
 }
 
 /// Loads the word of bit `⌊bits · share / 2^64⌋` of the slice, shifted so that this bit is the

@@ -70,6 +70,7 @@
 
 use tamis_sync::{AllocError, LINE_WORDS, Line, Lines, Ordering, Word};
 
+use crate::bits::lines_of;
 use crate::nibbles::{self, WORDS};
 
 #[cfg(all(test, tamis_loom))]
@@ -318,15 +319,4 @@ impl Counters {
             word.update(|bits| *bits = 0);
         }
     }
-}
-
-/// Allocates lines and fills each with the words that `read` returns for it.
-fn lines_of(count: usize, read: impl Fn(u64) -> [u64; LINE_WORDS]) -> Result<Lines, AllocError> {
-    let mut lines = Lines::zeroed(count as u64)?;
-    for (number, line) in (0..).zip(lines.iter_mut()) {
-        for (word, bits) in line.words.iter_mut().zip(read(number)) {
-            word.update(|word| *word = bits);
-        }
-    }
-    Ok(lines)
 }
