@@ -5,14 +5,14 @@
 //! the request by `8 / sqrt(EXPECTED)` is found with a probability of 0.999 (4.9 standard
 //! deviations for alpha, 3.1 for the power).
 
-use std::sync::Barrier;
 use std::thread;
 
-use crate::common::sample;
+use crate::common::{Winners, race, sample};
 use statrs::distribution::{Binomial, DiscreteCDF};
-use tamis_bloom::{BlockedBloomFilter, OnceScalableBloomFilter, ScalableBloomFilter, raw};
-use tamis_core::BuildError;
-use tamis_hash::{HashItem, Rapid};
+use tamis_bloom::{
+    BlockedBloomFilter, BuildError, Filter, OnceScalableBloomFilter, ScalableBloomFilter, raw,
+};
+use tamis_hash::Rapid;
 
 const ALPHA: f64 = 1e-6;
 
@@ -95,38 +95,17 @@ const ITEMS: u64 = sample(300_000, 10_000_000);
 /// Items between two barriers of all threads, so that they keep racing for the same items.
 const ROUND: u64 = 2000;
 
-/// Eight threads insert the same items into one tiny slice, which grows. Each thread finds what it
-/// has inserted. Returns for how many items no insert, one insert and several inserts returned
-/// `true`.
-fn race(insert: impl Fn(u64) -> bool + Sync, contains: impl Fn(u64) -> bool + Sync) -> [u64; 3] {
-    let barrier = Barrier::new(THREADS);
-    let hasher = Rapid::with_seed(7);
-    let racer = || {
-        let mut won = vec![0_u64; ITEMS.div_ceil(64) as usize];
-        for item in 0..ITEMS {
-            if item % ROUND == 0 {
-                barrier.wait();
-            }
-            let hash = hasher.hash_item(&item);
-            if insert(hash) {
-                won[item as usize / 64] |= 1 << (item % 64);
-            }
-            // An item of long ago, which lies in any slice.
-            let old = item / 2 + item % 1000 / 3;
-            assert!(old > item || contains(hasher.hash_item(&old)), "{old} was missed");
-        }
-        won
-    };
-    let won: Vec<Vec<u64>> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(racer)).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+/// Eight threads insert the same items into a filter of one tiny slice, which grows. Each thread
+/// finds what it has inserted.
+fn winners(filter: &(impl Filter<Item = u64, Hasher = Rapid> + Sync)) -> Winners {
+    let winners = race(THREADS, ITEMS, ROUND, |item| {
+        let new = matches!(filter.try_insert(&item), Ok(true));
+        // An item of long ago, which lies in any slice.
+        let old = item / 2 + item % 1000 / 3;
+        assert!(old > item || filter.contains(&old), "{old} was missed");
+        new
     });
-    assert!((0..ITEMS).all(|item| contains(hasher.hash_item(&item))), "an item was missed");
-    let mut winners = [0; 3];
-    for item in 0..ITEMS as usize {
-        let won = won.iter().filter(|won| won[item / 64] >> (item % 64) & 1 == 1).count();
-        winners[won.min(2)] += 1;
-    }
+    assert!((0..ITEMS).all(|item| filter.contains(&item)), "an item was missed");
     winners
 }
 
@@ -139,10 +118,9 @@ fn most_without_winner(rate: f64) -> u64 {
 #[test]
 fn exactly_one_insert_wins_while_eight_threads_grow_a_filter() {
     for rate in [0.01, 1e-6] {
-        let builder = OnceScalableBloomFilter::<u64>::builder().capacity(1024);
-        let filter = builder.false_positive_rate(rate).build().unwrap();
-        let [none, one, several] =
-            race(|hash| filter.by_hash().insert(hash), |hash| filter.by_hash().contains(hash));
+        let builder = OnceScalableBloomFilter::<u64>::builder().hasher(Rapid::with_seed(7));
+        let filter = builder.capacity(1024).false_positive_rate(rate).build().unwrap();
+        let Winners { none, one, several } = winners(&filter);
         assert_eq!(several, 0, "{one} items had one winner");
         assert!(none <= most_without_winner(rate), "{none} items had no winner");
         assert!(raw::slices(&filter).len() >= 5 && filter.saturation() < 1.02);
@@ -152,10 +130,9 @@ fn exactly_one_insert_wins_while_eight_threads_grow_a_filter() {
 #[test]
 fn at_least_one_insert_wins_while_eight_threads_grow_a_filter() {
     for rate in [0.01, 1e-6] {
-        let builder = ScalableBloomFilter::<u64>::builder().capacity(1024);
-        let filter = builder.false_positive_rate(rate).build().unwrap();
-        let [none, ..] =
-            race(|hash| filter.by_hash().insert(hash), |hash| filter.by_hash().contains(hash));
+        let builder = ScalableBloomFilter::<u64>::builder().hasher(Rapid::with_seed(7));
+        let filter = builder.capacity(1024).false_positive_rate(rate).build().unwrap();
+        let none = winners(&filter).none;
         assert!(none <= most_without_winner(rate), "{none} items had no winner");
         assert!(raw::slices(&filter).len() >= 5 && filter.saturation() < 1.02);
         assert!(filter.false_positive_rate() < rate);
