@@ -88,7 +88,8 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
         T: Borrow<Q>,
         S: HashItem<Q>,
     {
-        self.shared.insert(item)
+        // The user's code runs in `hash_item`, before a line is touched or locked.
+        self.shared.insert_hash(self.shared.hasher.hash_item(item))
     }
 
     /// Removes one copy of an item. Returns `false`, and changes nothing, if there is none.

@@ -46,7 +46,7 @@ macro_rules! methods {
                 T: Borrow<Q>,
                 S: HashItem<Q>,
             {
-                self.shared.contains(item)
+                self.shared.contains_hash(self.shared.hasher.hash_item(item))
             }
 
             /// Returns exclusive access to the filter, through which inserts are plain stores.

@@ -73,6 +73,7 @@ impl<T: ?Sized, S> OnceBloomFilter<T, S> {
         T: Borrow<Q>,
         S: HashItem<Q>,
     {
-        self.shared.insert(item)
+        // The user's code runs in `hash_item`, before a line is touched or locked.
+        self.shared.insert_hash(self.shared.hasher.hash_item(item))
     }
 }
