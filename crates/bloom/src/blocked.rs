@@ -1,9 +1,7 @@
 //! The blocked Bloom filter: the bits of an item lie in one cache line, so it needs the fewest
 //! memory accesses.
 
-use core::borrow::Borrow;
-
-use tamis_hash::{DefaultHashBuilder, HashItem};
+use tamis_hash::DefaultHashBuilder;
 
 use crate::array::line::InLine;
 use crate::bits::Free;
@@ -40,36 +38,4 @@ use crate::shared::Shared;
 /// ```
 pub struct BlockedBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
     pub(crate) shared: Shared<InLine<Free>, T, S>,
-}
-
-impl<T: ?Sized, S> BlockedBloomFilter<T, S> {
-    /// Inserts an item. Returns `true` if this call set a bit; the item was then certainly not in
-    /// the filter before.
-    ///
-    /// Of concurrent inserts of a new item **at least one** returns `true`, perhaps several: it is
-    /// no test-and-set (for that, see [`OnceBloomFilter`](crate::OnceBloomFilter)). All return
-    /// `false` if the item was a false positive, or becomes one during the race. A `false` does not
-    /// synchronize with the thread that inserted the item: its other writes may be invisible.
-    ///
-    /// Lock-free; one cache line, at most [`words`](crate::Geometry::words) atomic operations.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    /// let filter = BlockedBloomFilter::<String>::with_capacity(10)?;
-    /// assert!(filter.insert("a"));
-    /// assert!(!filter.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn insert<Q: ?Sized>(&self, item: &Q) -> bool
-    where
-        T: Borrow<Q>,
-        S: HashItem<Q>,
-    {
-        // The user's code runs in `hash_item`, before a line is touched or locked.
-        self.shared.insert_hash(self.shared.hasher.hash_item(item))
-    }
 }

@@ -60,38 +60,6 @@ pub struct CountingBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
 removing_methods! { CountingBloomFilter of "tamis_bloom" }
 
 impl<T: ?Sized, S> CountingBloomFilter<T, S> {
-    /// Inserts an item, or one more copy of it. Returns `true` if this call raised a counter from 0
-    /// to 1; the filter then certainly had no copy of the item before.
-    ///
-    /// Of concurrent inserts of a new item **at least one** returns `true`, perhaps several: it is
-    /// no test-and-set (for that, see [`OnceBloomFilter`](crate::OnceBloomFilter)). All return
-    /// `false` if the item was a false positive, or becomes one during the race. Each of them adds
-    /// a copy, whatever it returns. A `false` does not synchronize with the thread that inserted
-    /// the item: its other writes may be invisible.
-    ///
-    /// Lock-free; at most four atomic operations for each of the item's
-    /// [`words`](crate::Geometry::words).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::CountingBloomFilter;
-    /// let filter = CountingBloomFilter::<String>::with_capacity(10)?;
-    /// assert!(filter.insert("a"));
-    /// assert!(!filter.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn insert<Q: ?Sized>(&self, item: &Q) -> bool
-    where
-        T: Borrow<Q>,
-        S: HashItem<Q>,
-    {
-        // The user's code runs in `hash_item`, before a line is touched or locked.
-        self.shared.insert_hash(self.shared.hasher.hash_item(item))
-    }
-
     /// Removes one copy of an item. Returns `false`, and changes nothing, if there is none.
     ///
     /// **Remove only what was inserted, once per insert, and only if the insert happened before the

@@ -16,7 +16,13 @@ use crate::once::OnceBloomFilter;
 /// arguments are sentences and words, those of each type first.
 macro_rules! methods {
     (
-        $($ty:ident { union: $union:literal, rate: $rate:literal }),+;
+        $($ty:ident {
+            inserts: $inserts:literal,
+            races: $races:literal,
+            costs: $costs:literal,
+            union: $union:literal,
+            rate: $rate:literal
+        }),+;
         parts: $parts:literal,
         contains: $contains:literal,
         sees: $sees:literal,
@@ -26,6 +32,34 @@ macro_rules! methods {
         size: $size:literal
     ) => {$(
         impl<T: ?Sized, S> $ty<T, S> {
+            #[doc = $inserts]
+            ///
+            #[doc = $races]
+            /// A `false` does not synchronize with the thread that inserted the item: its other
+            /// writes may be invisible.
+            ///
+            #[doc = $costs]
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_bloom as tamis;
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<String>::with_capacity(10)?;")]
+            /// assert!(filter.insert("a"));
+            /// assert!(!filter.insert("a"));
+            /// # Ok::<(), tamis::BuildError>(())
+            /// ```
+            #[inline]
+            pub fn insert<Q: ?Sized>(&self, item: &Q) -> bool
+            where
+                T: Borrow<Q>,
+                S: HashItem<Q>,
+            {
+                // The user's code runs in `hash_item`, before a line is touched or locked.
+                self.shared.insert_hash(self.shared.hasher.hash_item(item))
+            }
+
             #[doc = $contains]
             ///
             #[doc = $sees]
@@ -214,13 +248,34 @@ macro_rules! methods {
 }
 
 methods! { BloomFilter {
+        inserts: " Inserts an item. Returns `true` if this call set a bit; the item was then \
+                  certainly not in the filter before.",
+        races: " Of concurrent inserts of a new item **at least one** returns `true`, perhaps \
+                several: it is no test-and-set (for that, see \
+                [`OnceBloomFilter`](crate::OnceBloomFilter)). All return `false` if the item was a \
+                false positive, or becomes one during the race.",
+        costs: " Lock-free; `O(probes)`.",
         union: " Adds all items of `other` by `fetch_or`, as if they had been inserted one by one.",
         rate: " Exact for the contents: the share of ones to the power of the number of probes."
     }, BlockedBloomFilter {
+        inserts: " Inserts an item. Returns `true` if this call set a bit; the item was then \
+                  certainly not in the filter before.",
+        races: " Of concurrent inserts of a new item **at least one** returns `true`, perhaps \
+                several: it is no test-and-set (for that, see \
+                [`OnceBloomFilter`](crate::OnceBloomFilter)). All return `false` if the item was a \
+                false positive, or becomes one during the race.",
+        costs: " Lock-free; one cache line, at most [`words`](crate::Geometry::words) atomic \
+                operations.",
         union: " Adds all items of `other` by `fetch_or`, as if they had been inserted one by one.",
         rate: " Computed from the contents as the mean over the lines, with an error of a few \
                thousandths (a hundredth in a nearly empty filter)."
     }, OnceBloomFilter {
+        inserts: " Inserts an item. Returns `true` if the item is new; no other insert of the item \
+                  returns `true`.",
+        races: " Of concurrent inserts of a new item **exactly one** returns `true`, or none, if \
+                the item was a false positive or becomes one during the race.",
+        costs: " Touches one cache line. A present item is found by loads alone. A new item takes \
+                one `fetch_or` or, at rates below 1 %, the lock of its line for a few stores.",
         union: " Adds all items of `other`, as if they had been inserted one by one. Locks at most \
                 one line at a time.",
         rate: " Computed from the contents as the mean over the lines, with an error of a few \
@@ -239,6 +294,15 @@ methods! { BloomFilter {
 }
 
 methods! { CountingBloomFilter {
+        inserts: " Inserts an item, or one more copy of it. Returns `true` if this call raised a \
+                  counter from 0 to 1; the filter then certainly had no copy of the item before.",
+        races: " Of concurrent inserts of a new item **at least one** returns `true`, perhaps \
+                several: it is no test-and-set (for that, see \
+                [`OnceBloomFilter`](crate::OnceBloomFilter)). All return `false` if the item was a \
+                false positive, or becomes one during the race. Each of them adds a copy, whatever \
+                it returns.",
+        costs: " Lock-free; at most four atomic operations for each of the item's \
+                [`words`](crate::Geometry::words).",
         union: " Adds all copies of all items of `other`: adds its counters to those of this \
                 filter. Sums above 15 become 15, and stay.",
         rate: " Computed from the contents as the mean over the lines, with an error of a few \

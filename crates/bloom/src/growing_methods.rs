@@ -7,9 +7,41 @@ use tamis_hash::HashItem;
 use crate::once_scalable::OnceScalableBloomFilter;
 use crate::scalable::ScalableBloomFilter;
 
+/// Defines the methods of both types. The arguments are what each says of its inserts.
 macro_rules! methods {
-    ($($ty:ident)*) => {$(
+    ($($ty:ident {
+        inserts: $inserts:literal,
+        races: $races:literal,
+        costs: $costs:literal
+    })*) => {$(
         impl<T: ?Sized, S> $ty<T, S> {
+            #[doc = $inserts]
+            ///
+            #[doc = $races]
+            /// A `false` does not synchronize with the thread that inserted the item: its other
+            /// writes may be invisible.
+            ///
+            #[doc = $costs]
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_bloom as tamis;
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<String>::with_capacity(4096)?;")]
+            /// assert!(filter.insert("a"));
+            /// assert!(!filter.insert("a"));
+            /// # Ok::<(), tamis::BuildError>(())
+            /// ```
+            #[inline]
+            pub fn insert<Q: ?Sized>(&self, item: &Q) -> bool
+            where
+                T: Borrow<Q>,
+                S: HashItem<Q>,
+            {
+                self.chain.insert(item)
+            }
+
             /// Returns whether the item may have been inserted. `false` is certain: no insert of
             /// the item happened before. For an item that was not inserted, the probability of
             /// `true` is the [`false_positive_rate`](Self::false_positive_rate).
@@ -170,4 +202,22 @@ macro_rules! methods {
     )*};
 }
 
-methods! { ScalableBloomFilter OnceScalableBloomFilter }
+methods! {
+    ScalableBloomFilter {
+        inserts: " Inserts an item. Returns `true` if it was certainly new.",
+        races: " Of concurrent inserts of a new item **at least one** returns `true`, also if a \
+                slice is added meanwhile. Several may, because a bit does not record which item \
+                set it: see [`OnceScalableBloomFilter`](crate::OnceScalableBloomFilter). An item \
+                that is a false positive is not new.",
+        costs: " Lock-free. Looks into each slice, one cache line each."
+    }
+    OnceScalableBloomFilter {
+        inserts: " Inserts an item. Returns `true` if the item is new; no other insert of the item \
+                  returns `true`.",
+        races: " Of concurrent inserts of a new item **exactly one** returns `true`, also if a \
+                slice is added meanwhile; or none, if the item is a false positive.",
+        costs: " Looks into each slice, one cache line each. Shortly after a slice was added, an \
+                insert of a new item also locks and unlocks its line and 32 others in the previous \
+                slice, and looks for the item once more."
+    }
+}

@@ -117,6 +117,11 @@ extern crate std;
 mod methods;
 
 #[cfg(feature = "items")]
+mod fixed_methods;
+#[cfg(feature = "items")]
+mod growing_methods;
+
+#[cfg(feature = "items")]
 mod array;
 #[cfg_attr(
     not(feature = "items"),
@@ -148,13 +153,9 @@ mod figures;
 #[cfg(feature = "items")]
 mod filter;
 #[cfg(feature = "items")]
-mod fixed_methods;
-#[cfg(feature = "items")]
 mod geometry;
 #[cfg(feature = "items")]
 mod growing;
-#[cfg(feature = "items")]
-mod growing_methods;
 #[cfg(feature = "items")]
 mod many;
 #[cfg(all(test, tamis_loom, feature = "items"))]

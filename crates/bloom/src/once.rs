@@ -1,8 +1,6 @@
 //! The once filter: exactly one of all concurrent inserts of an item returns `true`.
 
-use core::borrow::Borrow;
-
-use tamis_hash::{DefaultHashBuilder, HashItem};
+use tamis_hash::DefaultHashBuilder;
 
 use crate::array::once::OnceArray;
 use crate::shared::Shared;
@@ -44,36 +42,4 @@ use crate::shared::Shared;
 /// ```
 pub struct OnceBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
     pub(crate) shared: Shared<OnceArray, T, S>,
-}
-
-impl<T: ?Sized, S> OnceBloomFilter<T, S> {
-    /// Inserts an item. Returns `true` if the item is new; no other insert of the item returns
-    /// `true`.
-    ///
-    /// Of concurrent inserts of a new item **exactly one** returns `true`, or none, if the item was
-    /// a false positive or becomes one during the race. A `false` does not synchronize with the
-    /// thread that inserted the item: its other writes may be invisible.
-    ///
-    /// Touches one cache line. A present item is found by loads alone. A new item takes one
-    /// `fetch_or` or, at rates below 1 %, the lock of its line for a few stores.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::OnceBloomFilter;
-    /// let filter = OnceBloomFilter::<String>::with_capacity(10)?;
-    /// assert!(filter.insert("a"));
-    /// assert!(!filter.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn insert<Q: ?Sized>(&self, item: &Q) -> bool
-    where
-        T: Borrow<Q>,
-        S: HashItem<Q>,
-    {
-        // The user's code runs in `hash_item`, before a line is touched or locked.
-        self.shared.insert_hash(self.shared.hasher.hash_item(item))
-    }
 }

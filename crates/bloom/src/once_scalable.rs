@@ -1,8 +1,6 @@
 //! The growing once filter: exactly one of all concurrent inserts of an item returns `true`.
 
-use core::borrow::Borrow;
-
-use tamis_hash::{DefaultHashBuilder, HashItem};
+use tamis_hash::DefaultHashBuilder;
 
 use crate::bits::Locked;
 use crate::chain::Chain;
@@ -37,36 +35,4 @@ use crate::chain::Chain;
 /// ```
 pub struct OnceScalableBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
     pub(crate) chain: Chain<Locked, T, S>,
-}
-
-impl<T: ?Sized, S> OnceScalableBloomFilter<T, S> {
-    /// Inserts an item. Returns `true` if the item is new; no other insert of the item returns
-    /// `true`.
-    ///
-    /// Of concurrent inserts of a new item **exactly one** returns `true`, also if a slice is added
-    /// meanwhile; or none, if the item is a false positive. A `false` does not synchronize with the
-    /// thread that inserted the item: its other writes may be invisible.
-    ///
-    /// Looks into each slice, one cache line each. Shortly after a slice was added, an insert of a
-    /// new item also locks and unlocks its line and 32 others in the previous slice, and looks for
-    /// the item once more.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::OnceScalableBloomFilter;
-    /// let filter = OnceScalableBloomFilter::<String>::with_capacity(1 << 16)?;
-    /// assert!(filter.insert("a"));
-    /// assert!(!filter.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn insert<Q: ?Sized>(&self, item: &Q) -> bool
-    where
-        T: Borrow<Q>,
-        S: HashItem<Q>,
-    {
-        self.chain.insert(item)
-    }
 }

@@ -1,8 +1,6 @@
 //! The growing filter: a chain of blocked filters that needs no size.
 
-use core::borrow::Borrow;
-
-use tamis_hash::{DefaultHashBuilder, HashItem};
+use tamis_hash::DefaultHashBuilder;
 
 use crate::bits::Free;
 use crate::chain::Chain;
@@ -69,35 +67,4 @@ use crate::chain::Chain;
 /// ```
 pub struct ScalableBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
     pub(crate) chain: Chain<Free, T, S>,
-}
-
-impl<T: ?Sized, S> ScalableBloomFilter<T, S> {
-    /// Inserts an item. Returns `true` if it was certainly new.
-    ///
-    /// Of concurrent inserts of a new item **at least one** returns `true`, also if a slice is
-    /// added meanwhile. Several may, because a bit does not record which item set it: see
-    /// [`OnceScalableBloomFilter`](crate::OnceScalableBloomFilter). An item that is a false
-    /// positive is not new. A `false` does not synchronize with the thread that inserted the item:
-    /// its other writes may be invisible.
-    ///
-    /// Lock-free. Looks into each slice, one cache line each.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::ScalableBloomFilter;
-    /// let filter = ScalableBloomFilter::<String>::with_capacity(1 << 16)?;
-    /// assert!(filter.insert("a"));
-    /// assert!(!filter.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    pub fn insert<Q: ?Sized>(&self, item: &Q) -> bool
-    where
-        T: Borrow<Q>,
-        S: HashItem<Q>,
-    {
-        self.chain.insert(item)
-    }
 }
