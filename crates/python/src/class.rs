@@ -91,7 +91,7 @@ impl<F: Stored> Keyed<F> {
 
 /// Returns an error if this path names a live file. To replace it would part the processes that
 /// have it open from those that come later: an item would be new in both.
-pub(crate) fn require_not_live(py: Python<'_>, path: &Path) -> PyResult<()> {
+fn require_not_live(py: Python<'_>, path: &Path) -> PyResult<()> {
     // To open a pipe would wait for its other end.
     let is_live = || path.is_file() && Info::open(path).is_ok_and(|info| info.is_live());
     if fork::detach(py, is_live) {

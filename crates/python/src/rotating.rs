@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use tamis::RotatingBloomFilter as Rotating;
 use tamis::bloom::RotatingBuilder;
-use tamis::formats::{LoadError, SaveError};
+use tamis::formats::LoadError;
 use tamis::hash::AnyStable;
-use tamis::{Figures, RotatingBloomFilter as Rotating};
 
 use crate::class::{Keyed, claims, queries, saves};
 use crate::errors::of_build;
 use crate::keys::{Count, hasher_of_seed};
 use crate::single::{ADD, one_by_one};
-use crate::target::{Loaded, Stored, Target};
+use crate::target::{Around, Loaded, Stored};
 
 /// The start of the clock of all filters.
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -32,67 +32,21 @@ impl Timed {
         // The clock of a saved filter was that of another process.
         filter.forget_time();
         let timed = Self { filter, has_span };
-        timed.now();
+        timed.inner();
         timed
     }
+}
+
+impl Around for Timed {
+    type Inner = Rotating<[u8], AnyStable>;
 
     /// Returns the filter, after what is due now was forgotten.
     #[inline]
-    fn now(&self) -> &Rotating<[u8], AnyStable> {
+    fn inner(&self) -> &Self::Inner {
         if self.has_span {
             self.filter.advance(START.elapsed());
         }
         &self.filter
-    }
-}
-
-impl Target for Timed {
-    fn hasher(&self) -> &AnyStable {
-        self.filter.hasher()
-    }
-
-    #[inline]
-    fn insert(&self, hash: u64) -> PyResult<bool> {
-        Target::insert(self.now(), hash)
-    }
-
-    #[inline]
-    fn contains(&self, hash: u64) -> PyResult<bool> {
-        Target::contains(self.now(), hash)
-    }
-
-    fn insert_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
-        self.now().insert_all(hashes, results)
-    }
-
-    fn insert_counted(&self, hashes: &[u64]) -> PyResult<usize> {
-        self.now().insert_counted(hashes)
-    }
-
-    fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
-        self.now().contains_all(hashes, results)
-    }
-
-    fn figures(&self) -> PyResult<Figures> {
-        Target::figures(self.now())
-    }
-
-    fn size_in_bytes(&self) -> u64 {
-        Target::size_in_bytes(&self.filter)
-    }
-}
-
-impl Stored for Timed {
-    fn capacity(&self) -> usize {
-        self.filter.capacity()
-    }
-
-    fn save(&self, path: &Path) -> Result<(), SaveError> {
-        Stored::save(self.now(), path)
-    }
-
-    fn write(&self) -> Result<Vec<u8>, SaveError> {
-        self.now().write()
     }
 }
 
@@ -158,8 +112,8 @@ impl RotatingBloomFilter {
     /// Add an item, or make it stay for the whole window from now on. Return True if it is new.
     #[pyo3(signature = (item, /))]
     fn add_or_refresh(&self, item: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let hash = self.0.keys.hash(item)?;
-        Ok(self.0.filter.now().by_hash().insert_or_refresh(hash))
+        let (hash, timed) = (self.0.keys.hash(item)?, &*self.0.filter);
+        Ok(timed.inner().by_hash().insert_or_refresh(hash))
     }
 
     /// Remove all items.

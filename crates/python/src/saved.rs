@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
-use tamis::formats::{Info, Kind, LoadError, Options, SaveError};
+use tamis::formats::{Info, Kind, LoadError, Options};
 use tamis::hash::AnyStable;
 use tamis::{
-    BlockedBloomFilter, BloomFilter as Classic, CountingBloomFilter, Figures, OnceBloomFilter,
+    BlockedBloomFilter, BloomFilter as Classic, CountingBloomFilter, OnceBloomFilter,
     OnceCuckooFilter, OnceScalableBloomFilter, ScalableBloomFilter as Scalable,
 };
 
@@ -21,7 +21,7 @@ use crate::rotating::RotatingBloomFilter;
 use crate::scalable::ScalableBloomFilter;
 use crate::shared::SharedBloomFilter;
 use crate::single::{ADD, one_by_one};
-use crate::target::{Loaded, Stored, Target};
+use crate::target::{Around, Loaded, Stored};
 
 /// A filter of a type that the file says.
 pub(crate) struct OfKind {
@@ -62,51 +62,11 @@ impl From<'_> {
     }
 }
 
-impl Target for OfKind {
-    fn hasher(&self) -> &AnyStable {
-        self.filter.hasher()
-    }
+impl Around for OfKind {
+    type Inner = dyn Stored;
 
-    fn insert(&self, hash: u64) -> PyResult<bool> {
-        self.filter.insert(hash)
-    }
-
-    fn contains(&self, hash: u64) -> PyResult<bool> {
-        self.filter.contains(hash)
-    }
-
-    fn insert_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
-        self.filter.insert_all(hashes, results)
-    }
-
-    fn insert_counted(&self, hashes: &[u64]) -> PyResult<usize> {
-        self.filter.insert_counted(hashes)
-    }
-
-    fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
-        self.filter.contains_all(hashes, results)
-    }
-
-    fn figures(&self) -> PyResult<Figures> {
-        self.filter.figures()
-    }
-
-    fn size_in_bytes(&self) -> u64 {
-        self.filter.size_in_bytes()
-    }
-}
-
-impl Stored for OfKind {
-    fn capacity(&self) -> usize {
-        self.filter.capacity()
-    }
-
-    fn save(&self, path: &Path) -> Result<(), SaveError> {
-        self.filter.save(path)
-    }
-
-    fn write(&self) -> Result<Vec<u8>, SaveError> {
-        self.filter.write()
+    fn inner(&self) -> &Self::Inner {
+        &*self.filter
     }
 }
 

@@ -7,18 +7,17 @@ use std::path::{Path, PathBuf};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use tamis::Figures;
 use tamis::bloom::Builder;
 use tamis::formats::{Live, Options, Parts, SaveError};
 use tamis::hash::{AnyStable, ItemHasher, StableHasher};
 
 use crate::bloom::Once;
-use crate::class::{Keyed, claims, queries, require_not_live};
+use crate::class::{Keyed, claims, queries};
 use crate::errors::{of_build, of_load, of_save, of_system};
 use crate::keys::{Count, hasher_of_seed};
 use crate::single::{ADD, one_by_one};
-use crate::target::{Stored, Target};
-use crate::{fork, unchecked};
+use crate::target::Around;
+use crate::unchecked;
 
 /// The lowest rate: below, a filter with one word per item takes several times the memory.
 pub(crate) const LOWEST_RATE: f64 = 1e-5;
@@ -50,39 +49,12 @@ impl Mapped {
     }
 }
 
-impl Target for Mapped {
-    fn hasher(&self) -> &AnyStable {
-        self.filter.hasher()
-    }
+impl Around for Mapped {
+    type Inner = Once;
 
     #[inline]
-    fn insert(&self, hash: u64) -> PyResult<bool> {
-        Target::insert(&*self.filter, hash)
-    }
-
-    #[inline]
-    fn contains(&self, hash: u64) -> PyResult<bool> {
-        Target::contains(&*self.filter, hash)
-    }
-
-    fn insert_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
-        self.filter.insert_all(hashes, results)
-    }
-
-    fn insert_counted(&self, hashes: &[u64]) -> PyResult<usize> {
-        self.filter.insert_counted(hashes)
-    }
-
-    fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
-        self.filter.contains_all(hashes, results)
-    }
-
-    fn figures(&self) -> PyResult<Figures> {
-        Target::figures(&*self.filter)
-    }
-
-    fn size_in_bytes(&self) -> u64 {
-        Target::size_in_bytes(&*self.filter)
+    fn inner(&self) -> &Once {
+        &self.filter
     }
 }
 
@@ -202,9 +174,7 @@ impl SharedBloomFilter {
     /// Save the filter in another file, which `BloomFilter.load` reads.
     #[pyo3(signature = (path, /))]
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        require_not_live(py, &path)?;
-        fork::detach(py, || Stored::save(&*self.0.filter.filter, &path))
-            .map_err(|error| of_save(error, Some(&path)))
+        self.0.save(py, &path)
     }
 
     /// Wait until all changes are on the disk. Only a crash of the system needs it.

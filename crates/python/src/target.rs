@@ -165,55 +165,74 @@ in_memory! {
     ScalableBloomFilter OnceScalableBloomFilter RotatingBloomFilter
 }
 
-impl<F: Target + ?Sized> Target for Box<F> {
-    fn hasher(&self) -> &AnyStable {
-        (**self).hasher()
-    }
+/// A filter around another one, which has all of its items.
+pub(crate) trait Around: Send + Sync {
+    type Inner: Target + ?Sized;
 
-    fn insert(&self, hash: u64) -> PyResult<bool> {
-        (**self).insert(hash)
-    }
+    /// Returns the other filter, as it is now.
+    fn inner(&self) -> &Self::Inner;
+}
 
-    fn contains(&self, hash: u64) -> PyResult<bool> {
-        (**self).contains(hash)
-    }
+impl<F: Target + ?Sized> Around for Box<F> {
+    type Inner = F;
 
-    fn insert_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
-        (**self).insert_all(hashes, results)
-    }
-
-    fn insert_counted(&self, hashes: &[u64]) -> PyResult<usize> {
-        (**self).insert_counted(hashes)
-    }
-
-    fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
-        (**self).contains_all(hashes, results)
-    }
-
-    fn figures(&self) -> PyResult<Figures> {
-        (**self).figures()
-    }
-
-    fn waits(&self) -> bool {
-        (**self).waits()
-    }
-
-    fn size_in_bytes(&self) -> u64 {
-        (**self).size_in_bytes()
+    #[inline]
+    fn inner(&self) -> &F {
+        self
     }
 }
 
-impl<F: Stored + ?Sized> Stored for Box<F> {
+impl<F: Around> Target for F {
+    fn hasher(&self) -> &AnyStable {
+        self.inner().hasher()
+    }
+
+    #[inline]
+    fn insert(&self, hash: u64) -> PyResult<bool> {
+        self.inner().insert(hash)
+    }
+
+    #[inline]
+    fn contains(&self, hash: u64) -> PyResult<bool> {
+        self.inner().contains(hash)
+    }
+
+    fn insert_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
+        self.inner().insert_all(hashes, results)
+    }
+
+    fn insert_counted(&self, hashes: &[u64]) -> PyResult<usize> {
+        self.inner().insert_counted(hashes)
+    }
+
+    fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
+        self.inner().contains_all(hashes, results)
+    }
+
+    fn figures(&self) -> PyResult<Figures> {
+        self.inner().figures()
+    }
+
+    fn waits(&self) -> bool {
+        self.inner().waits()
+    }
+
+    fn size_in_bytes(&self) -> u64 {
+        self.inner().size_in_bytes()
+    }
+}
+
+impl<F: Around<Inner: Stored>> Stored for F {
     fn capacity(&self) -> usize {
-        (**self).capacity()
+        self.inner().capacity()
     }
 
     fn save(&self, path: &Path) -> Result<(), SaveError> {
-        (**self).save(path)
+        self.inner().save(path)
     }
 
     fn write(&self) -> Result<Vec<u8>, SaveError> {
-        (**self).write()
+        self.inner().write()
     }
 }
 
