@@ -44,7 +44,7 @@ use crate::options::Options;
 /// # Ok::<(), tamis_redis::Error>(())
 /// ```
 pub struct RedisBloomFilter<T: ?Sized> {
-    filter: AsyncRedisBloomFilter<T>,
+    pub(crate) filter: AsyncRedisBloomFilter<T>,
     driver: Arc<Driver>,
 }
 
@@ -110,10 +110,7 @@ impl<T: ?Sized> RedisBloomFilter<T> {
         I: IntoIterator<Item: AsItem<T>>,
         AnyStable: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        let hasher = self.hasher();
-        let hashes: Vec<u64> =
-            items.into_iter().map(|item| hasher.hash_item(item.as_item())).collect();
-        self.insert_hashes(&hashes)
+        self.insert_hashes(&self.filter.hashes(items))
     }
 
     /// Inserts many items by their hashes, as [`insert_many`](Self::insert_many) does.

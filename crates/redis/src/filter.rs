@@ -21,7 +21,7 @@ use crate::copies::local::Local;
 use crate::copies::{pull, push};
 use crate::error::Error;
 use crate::window::{self, Window};
-use crate::wire::round::Item;
+use crate::wire::round::{Item, MAX_ITEMS};
 
 /// The shards of a batch whose commands are on their way at the same time. They share a connection
 /// per node, so a batch that is spread over thousands of shards still takes few round trips.
@@ -329,6 +329,12 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         self.shared.sizes().grows()
     }
 
+    /// Returns an error if a local filter with this hasher cannot answer for this one.
+    pub(crate) fn require_front(&self, local: &AnyStable) -> Result<(), Error> {
+        self.shared.require_all()?;
+        self.shared.require_hasher(local)
+    }
+
     pub(crate) fn hashes<I>(&self, items: I) -> Vec<u64>
     where
         I: IntoIterator<Item: AsItem<T>>,
@@ -345,12 +351,17 @@ async fn find(
     filter: Call<'_>,
     shard: u32,
     items: &[Item],
-    on_hit: impl FnMut(usize),
+    mut on_hit: impl FnMut(usize),
 ) -> Result<(), Error> {
-    match filter.window() {
-        Some(window) => window::query(filter, window, shard, items, on_hit).await,
-        None => query::query(filter, shard, items, on_hit).await,
+    for chunk in items.chunks(MAX_ITEMS) {
+        let found = match filter.window() {
+            Some(window) => window::find(filter, window, shard, chunk).await?.2,
+            None => query::find(filter, shard, chunk).await?,
+        };
+        let hits = chunk.iter().zip(found).filter(|(_, found)| *found);
+        hits.for_each(|(item, _)| on_hit(item.number));
     }
+    Ok(())
 }
 
 /// Waits for the replicas of each node that was written to, and records which inserts they have not

@@ -1,10 +1,9 @@
 //! Local filters in front of filters in Redis.
 
 use core::borrow::Borrow;
-use core::time::Duration;
 
 use tamis_core::{AsItem, Filter};
-use tamis_hash::{AnyStable, HashItem, ItemHasher};
+use tamis_hash::{AnyStable, HashItem};
 
 use crate::blocking::RedisBloomFilter;
 use crate::error::Error;
@@ -57,8 +56,7 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
     /// [`Error::Mismatch`] if they have different hashes or seeds. [`Error::Window`] if the filter
     /// in Redis forgets: the local one would answer for items that are new again.
     pub fn new(remote: RedisBloomFilter<T>, local: F) -> Result<Self, Error> {
-        require_all(remote.window())?;
-        require_same(remote.hasher(), local.hasher())?;
+        remote.filter.require_front(local.hasher())?;
         Ok(Self { remote, local })
     }
 
@@ -76,11 +74,9 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
         if self.local.contains_hash(hash) {
             return Ok(false);
         }
-        let result = self.remote.insert_hash(hash);
-        if result.is_ok() {
-            remember(&self.local, hash);
-        }
-        result
+        let new = self.remote.insert_hash(hash)?;
+        remember(&self.local, hash);
+        Ok(new)
     }
 
     /// Inserts many items, as [`RedisBloomFilter::insert_many`] does, except those that the local
@@ -106,9 +102,7 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
         I: IntoIterator<Item: AsItem<T>>,
         AnyStable: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        let hasher = self.remote.hasher();
-        let hashes: Vec<u64> =
-            items.into_iter().map(|item| hasher.hash_item(item.as_item())).collect();
+        let hashes = self.remote.filter.hashes(items);
         let (unknown, asked) = unknown(&self.local, &hashes);
         let answers = self.remote.insert_hashes(&asked);
         merged(&self.local, &hashes, unknown, answers)
@@ -196,8 +190,7 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> AsyncLocalFirst<T, F> {
     ///
     /// [`Error::Mismatch`] if they have different hashes or seeds.
     pub fn new(remote: AsyncRedisBloomFilter<T>, local: F) -> Result<Self, Error> {
-        require_all(remote.window())?;
-        require_same(remote.hasher(), local.hasher())?;
+        remote.require_front(local.hasher())?;
         Ok(Self { remote, local })
     }
 
@@ -215,11 +208,9 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> AsyncLocalFirst<T, F> {
         if self.local.contains_hash(hash) {
             return Ok(false);
         }
-        let result = self.remote.insert_hash(hash).await;
-        if result.is_ok() {
-            remember(&self.local, hash);
-        }
-        result
+        let new = self.remote.insert_hash(hash).await?;
+        remember(&self.local, hash);
+        Ok(new)
     }
 
     /// Inserts many items, as [`LocalFirst::insert_many`] does.
@@ -228,9 +219,7 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> AsyncLocalFirst<T, F> {
         I: IntoIterator<Item: AsItem<T>>,
         AnyStable: HashItem<<I::Item as AsItem<T>>::Borrowed>,
     {
-        let hasher = self.remote.hasher();
-        let hashes: Vec<u64> =
-            items.into_iter().map(|item| hasher.hash_item(item.as_item())).collect();
+        let hashes = self.remote.hashes(items);
         let (unknown, asked) = unknown(&self.local, &hashes);
         let answers = self.remote.insert_hashes(&asked).await;
         merged(&self.local, &hashes, unknown, answers)
@@ -268,19 +257,6 @@ impl<T: ?Sized, F: Filter<Hasher = AnyStable>> AsyncLocalFirst<T, F> {
     pub const fn local(&self) -> &F {
         &self.local
     }
-}
-
-/// Returns an error if the filter in Redis forgets.
-const fn require_all(window: Option<Duration>) -> Result<(), Error> {
-    if window.is_some() { Err(Error::Window) } else { Ok(()) }
-}
-
-/// Returns an error if the filters do not hash alike.
-fn require_same(remote: &AnyStable, local: &AnyStable) -> Result<(), Error> {
-    if remote.hash_probe() == local.hash_probe() {
-        return Ok(());
-    }
-    Err(Error::Mismatch { field: "hash or seed" })
 }
 
 /// Returns the numbers of the hashes that the local filter does not contain, and these hashes.

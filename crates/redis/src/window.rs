@@ -19,7 +19,7 @@ pub(crate) use self::create::{create_shard, delete_shard, open_shard};
 pub(crate) use self::epochs::{Epoch, Epochs};
 pub(crate) use self::insert::insert;
 pub(crate) use self::known::Known;
-pub(crate) use self::query::{live_keys, query};
+pub(crate) use self::query::{find, live_keys};
 #[cfg(test)]
 pub(crate) use self::round::{Insert, Query, Reply};
 use crate::error::Error;

@@ -18,7 +18,7 @@ use crate::calls::access::Access;
 use crate::calls::destroy;
 use crate::calls::shared::{Call, SHARDS_AT_ONCE, Shared};
 use crate::error::Error;
-use crate::servers::router::{Failure, Kind};
+use crate::servers::router::Kind;
 use crate::window;
 use crate::wire::descriptor::Descriptor;
 use crate::wire::lives::LEASE_MS;
@@ -42,13 +42,12 @@ pub(crate) async fn open(filter: Call<'_>) -> Result<(), Error> {
     if !filter.descriptor.ready {
         return Err(Error::Creating);
     }
-    let each = stream::iter(0..filter.sizes().shards).map(async |shard| match filter.window() {
+    let open = async |shard| match filter.window() {
         Some(window) => window::open_shard(filter, window, shard).await,
         None => filter.find_current(shard).await.map(|_| ()),
-    });
-    let mut each = core::pin::pin!(each.buffer_unordered(4 * SHARDS_AT_ONCE));
-    while each.try_next().await?.is_some() {}
-    Ok(())
+    };
+    let shards = stream::iter(0..filter.sizes().shards).map(Ok);
+    shards.try_for_each_concurrent(4 * SHARDS_AT_ONCE, open).await
 }
 
 /// Creates a filter with this descriptor.
@@ -109,22 +108,20 @@ async fn create_keys_in_time(filter: Call<'_>) -> Result<(), Error> {
 
 /// Creates the keys of the first slice.
 async fn create_keys(filter: Call<'_>) -> Result<(), Error> {
-    let each = stream::iter(0..filter.sizes().shards).map(async |shard| {
+    let create = async |shard| {
         if let Some(window) = filter.window() {
             return window::create_shard(filter, window, shard).await;
         }
         let key = filter.key(shard, 0);
         let command = scripts::create(&key, filter.slice(0), filter.identity());
         // Not repeated: a repetition that is executed late would create a key that was lost since.
-        let sent = filter.send(shard, &[command], Kind::Write).await;
-        match sent.map_err(Failure::of_read)?.first() {
-            Some(Value::Int(1)) => Ok(()),
+        match filter.send_one(shard, command, Kind::Write).await? {
+            Value::Int(1) => Ok(()),
             _ => Err(Error::Reply { expected: "1" }),
         }
-    });
-    let mut each = pin!(each.buffer_unordered(SHARDS_AT_ONCE));
-    while each.try_next().await?.is_some() {}
-    Ok(())
+    };
+    let shards = stream::iter(0..filter.sizes().shards).map(Ok);
+    shards.try_for_each_concurrent(SHARDS_AT_ONCE, create).await
 }
 
 /// Reads the reply 1, or 0 if another client has ended this life.

@@ -91,9 +91,9 @@ async fn sweep(access: Access<'_>, lives: &[Life]) -> Result<(), Error> {
     for life in lives {
         shards.extend((0..life.shards).map(|shard| (*life, shard)));
     }
-    let each = stream::iter(shards).map(|(life, shard)| sweep_shard(access, life, shard));
-    let mut each = core::pin::pin!(each.buffer_unordered(SHARDS_AT_ONCE));
-    while each.try_next().await?.is_some() {}
+    let each = stream::iter(shards).map(Ok);
+    let sweep = |(life, shard)| sweep_shard(access, life, shard);
+    each.try_for_each_concurrent(SHARDS_AT_ONCE, sweep).await?;
     access.descriptor(access.name.keys().swept(lives)).await.map(|_| ())
 }
 

@@ -7,7 +7,7 @@ use tamis_core::{Figures, Sampled};
 use crate::calls::shared::Call;
 use crate::calls::storage;
 use crate::error::Error;
-use crate::servers::router::{Failure, Kind};
+use crate::servers::router::Kind;
 use crate::wire::commands;
 
 /// The bytes that are counted at once. It keeps the server busy for a millisecond.
@@ -56,9 +56,8 @@ async fn count_shard(filter: Call<'_>, shard: u32) -> Result<Counts, Error> {
                 commands::count_range(&key, start, end)
             })
             .collect();
-        let replies = filter.send(shard, &sent, Kind::Read).await.map_err(Failure::of_read)?;
         let mut ones = 0;
-        for reply in replies {
+        for reply in filter.send(shard, &sent, Kind::Read).await? {
             let Value::Int(count) = reply else {
                 return Err(Error::Reply { expected: "a number" });
             };

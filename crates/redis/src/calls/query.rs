@@ -6,28 +6,13 @@ use redis::Cmd;
 
 use crate::calls::shared::Call;
 use crate::error::Error;
-use crate::servers::router::{Failure, Kind};
+use crate::servers::router::Kind;
 use crate::wire::commands;
-use crate::wire::round::{Item, MAX_ITEMS, Query, Reply};
+use crate::wire::round::{Item, Query, Reply};
 
-/// Queries the items of a shard. Passes the numbers of those that the filter may contain to
-/// `on_hit`.
-pub(crate) async fn query(
-    filter: Call<'_>,
-    shard: u32,
-    items: &[Item],
-    mut on_hit: impl FnMut(usize),
-) -> Result<(), Error> {
-    for chunk in items.chunks(MAX_ITEMS) {
-        let found = find(filter, shard, chunk).await?;
-        let hits = chunk.iter().zip(found).filter(|(_, found)| *found);
-        hits.for_each(|(item, _)| on_hit(item.number));
-    }
-    Ok(())
-}
-
-/// Returns whether the filter may contain each of the items.
-async fn find(filter: Call<'_>, shard: u32, items: &[Item]) -> Result<Vec<bool>, Error> {
+/// Returns whether the filter may contain each of the items, which are at most
+/// [`MAX_ITEMS`](crate::wire::round::MAX_ITEMS).
+pub(crate) async fn find(filter: Call<'_>, shard: u32, items: &[Item]) -> Result<Vec<bool>, Error> {
     let mut query = Query::new();
     loop {
         let Some(slices) = query.next(filter.current(shard))? else {
@@ -60,7 +45,7 @@ pub(crate) async fn read(
     let command =
         |number| commands::query(&filter.key(shard, number), filter.slice(number), places(number));
     let sent: Vec<Cmd> = slices.clone().map(command).collect();
-    let replies = filter.send(shard, &sent, kind).await.map_err(Failure::of_read)?;
+    let replies = filter.send(shard, &sent, kind).await?;
     let read = |(number, reply)| commands::queried(reply, filter.identity(), places(number));
     let read = slices.zip(&replies).map(read);
     read.map(|reply| reply.ok_or(Error::Reply { expected: "words" })).collect()

@@ -6,6 +6,7 @@ use core::time::Duration;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use redis::{Cmd, Value};
+use tamis_hash::{AnyStable, ItemHasher};
 use tokio::time::{Instant, sleep};
 
 use crate::calls::access::Access;
@@ -79,6 +80,12 @@ impl Shared {
     /// Returns an error if the filter forgets.
     pub(crate) const fn require_all(&self) -> Result<(), Error> {
         if self.window().is_some() { Err(Error::Window) } else { Ok(()) }
+    }
+
+    /// Returns an error if a local filter does not hash as this one.
+    pub(crate) fn require_hasher(&self, local: &AnyStable) -> Result<(), Error> {
+        let same = self.descriptor.hasher.hash_probe() == local.hash_probe();
+        if same { Ok(()) } else { Err(Error::Mismatch { field: "hash or seed" }) }
     }
 
     /// Returns the number of items that the filter was made for.
@@ -173,14 +180,16 @@ impl<'f> Call<'f> {
         Ok((Self { lane: Some(lane.number), ..self }, lane))
     }
 
-    /// Sends commands for a shard.
+    /// Sends commands for a shard whose replies are no verdicts: if they are lost, the server
+    /// counts as not available.
     pub(crate) async fn send(
         &self,
         shard: u32,
         commands: &[Cmd],
         kind: Kind,
-    ) -> Result<Vec<Value>, Failure> {
-        self.write(shard, commands, kind).await.map(|replies| replies.values)
+    ) -> Result<Vec<Value>, Error> {
+        let sent = self.write(shard, commands, kind).await;
+        sent.map(|replies| replies.values).map_err(Failure::of_read)
     }
 
     /// Sends commands for a shard, and returns the connection with the replies.
@@ -195,14 +204,14 @@ impl<'f> Call<'f> {
         self.router.events().watched(self.end, sent).await
     }
 
-    /// Sends one command for a shard that may be repeated.
+    /// Sends one command, as [`send`](Self::send) does.
     pub(crate) async fn send_one(
         &self,
         shard: u32,
         command: Cmd,
         kind: Kind,
     ) -> Result<Value, Error> {
-        let replies = self.send(shard, &[command], kind).await.map_err(Failure::of_read)?;
+        let replies = self.send(shard, &[command], kind).await?;
         replies.into_iter().next().ok_or(Error::Reply { expected: "one reply" })
     }
 
@@ -218,9 +227,8 @@ impl<'f> Call<'f> {
             let tags = search.tags();
             let command = |number| commands::state(&self.key(shard, number), self.slice(number));
             let sent: Vec<Cmd> = tags.map(command).collect();
-            let replies = self.send(shard, &sent, Kind::Read).await.map_err(Failure::of_read)?;
-            let state = |reply| commands::queried(reply, self.identity(), core::iter::empty());
-            let states = replies.iter().map(|reply| state(reply).map(|(state, _)| state));
+            let replies = self.send(shard, &sent, Kind::Read).await?;
+            let states = replies.iter().map(|reply| commands::stated(reply, self.identity()));
             let states: Option<Vec<State>> = states.collect();
             let states = states.ok_or(Error::Reply { expected: "a tag" })?;
             match search.read(&states) {
@@ -256,13 +264,11 @@ impl<'f> Call<'f> {
         }
         let tag = commands::state(key, self.slice(slice));
         let reason = match self.router.settled(self.name.slot(shard), tag, self.end).await {
-            Settled::Reply(reply) => {
-                match commands::queried(&reply, self.identity(), core::iter::empty()) {
-                    Some((State::Gone, _)) => return Err(Error::Lost { shard, slice }),
-                    Some(_) => "a key of the filter comes and goes".to_owned(),
-                    None => return Err(Error::Reply { expected: "a tag" }),
-                }
-            }
+            Settled::Reply(reply) => match commands::stated(&reply, self.identity()) {
+                Some(State::Gone) => return Err(Error::Lost { shard, slice }),
+                Some(_) => "a key of the filter comes and goes".to_owned(),
+                None => return Err(Error::Reply { expected: "a tag" }),
+            },
             Settled::Moving(reason) => reason,
         };
         if Instant::now() + MOVING > self.end {

@@ -9,7 +9,7 @@ use tamis_hash::{AnyStable, HashItem};
 use crate::calls::shared::Call;
 use crate::copies::local::{Kind as LocalKind, Local};
 use crate::error::Error;
-use crate::servers::router::{Failure, Kind};
+use crate::servers::router::Kind;
 use crate::wire::commands;
 use crate::wire::sizes::{LINE_BYTES, Slice};
 use crate::wire::tag::State;
@@ -85,14 +85,12 @@ async fn chunk(
     // The tag is read after the bytes: if it is there, the key was there before.
     let sent = [commands::read(&key, start, end), commands::state(&key, slice)];
     loop {
-        let replies = filter.send(shard, &sent, Kind::Read).await.map_err(Failure::of_read)?;
-        let mut replies = replies.into_iter();
+        let mut replies = filter.send(shard, &sent, Kind::Read).await?.into_iter();
         let (Some(Value::BulkString(bytes)), Some(tag)) = (replies.next(), replies.next()) else {
             return Err(Error::Reply { expected: "bytes and a tag" });
         };
-        let read = commands::queried(&tag, filter.identity(), core::iter::empty());
-        match read {
-            Some((State::Open | State::Closed, _)) if bytes.len() as u64 == end - start => {
+        match commands::stated(&tag, filter.identity()) {
+            Some(State::Open | State::Closed) if bytes.len() as u64 == end - start => {
                 return Ok((u64::from(shard) * slice.lines + start / LINE_BYTES, bytes));
             }
             _ => filter.lost(shard, number).await?,

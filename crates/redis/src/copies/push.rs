@@ -9,7 +9,7 @@ use core::slice;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use redis::{Cmd, Value};
-use tamis_hash::{AnyStable, HashItem, ItemHasher};
+use tamis_hash::{AnyStable, HashItem};
 use tokio::time::timeout_at;
 
 use crate::calls::shared::Call;
@@ -34,9 +34,7 @@ pub(crate) async fn push<T: ?Sized>(filter: Call<'_>, local: &Local<T>) -> Resul
 where
     AnyStable: HashItem<T>,
 {
-    if local.hasher().hash_probe() != filter.descriptor.hasher.hash_probe() {
-        return Err(Error::Mismatch { field: "hash or seed" });
-    }
+    filter.require_hasher(local.hasher())?;
     if local.normalization() != filter.descriptor.normalization {
         return Err(Error::Mismatch { field: "policy" });
     }
@@ -112,7 +110,7 @@ async fn write<T: ?Sized>(
         // A write keeps the time of a key. So from the first command on, the key expires.
         let reserved = is_first.then(|| commands::reserve(bits, EXPIRES_S));
         let sent: Vec<Cmd> = reserved.into_iter().chain(sent).collect();
-        filter.send(shard, &sent, Kind::Idempotent).await.map_err(Failure::of_read)?;
+        filter.send(shard, &sent, Kind::Idempotent).await?;
         Ok::<_, Error>(ones(bytes))
     };
     let mut sum = 0;
@@ -146,8 +144,8 @@ async fn unite(
     let (key, slice) = (filter.key(shard, number), filter.slice(number));
     let unite = scripts::unite([&key, bits], slice, filter.identity(), bytes, ones);
     // Not repeated: the bits are gone after the first time. The caller repeats the push.
-    let sent = filter.send(shard, &[unite], Kind::Write).await;
-    let sample = match sent.map_err(Failure::of_write)?.first() {
+    let sent = filter.write(shard, &[unite], Kind::Write).await;
+    let sample = match sent.map_err(Failure::of_write)?.values.first() {
         Some(Value::Int(-1)) => {
             filter.lost(shard, number).await?;
             return Err(Error::Incomplete { shard });

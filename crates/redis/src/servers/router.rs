@@ -234,9 +234,7 @@ impl Router {
     /// Asks a node which node has which slots.
     async fn slots_by(&self, node: &Node) -> Result<Slots, Trouble> {
         let mut connection = self.nodes.connection(node, Use::Shared).await?;
-        let mut command = cmd("CLUSTER");
-        command.arg("SLOTS");
-        match self.ask(&mut connection, command).await? {
+        match self.ask(&mut connection, cmd("CLUSTER").arg("SLOTS").take()).await? {
             Value::ServerError(error) if no_cluster(&error) => {
                 self.require_data(&mut connection).await?;
                 Ok(Slots::single(node.clone()))

@@ -68,9 +68,7 @@ impl Router {
     /// Asks a node whether it imports a slot. Returns why the slot counts as moving, if it does.
     async fn importing(&self, node: &Node, slot: u16) -> Result<Option<String>, Trouble> {
         let mut connection = self.nodes.connection(node, Use::Shared).await?;
-        let mut nodes = cmd("CLUSTER");
-        nodes.arg("NODES");
-        match self.ask(&mut connection, nodes).await? {
+        match self.ask(&mut connection, cmd("CLUSTER").arg("NODES").take()).await? {
             Value::ServerError(error) if error.code() == "NOPERM" => {
                 let reason = "this user may not ask a node which slots move (CLUSTER NODES)";
                 Ok(Some(format!("slot {slot}: {reason}")))

@@ -6,17 +6,16 @@ use redis::Value;
 
 use super::epochs::Epochs;
 use super::query::{find, keys, read};
+use super::round::CHANGES;
 use super::{Window, scripts};
 use crate::calls::access::Access;
 use crate::calls::shared::Call;
 use crate::error::Error;
-use crate::servers::router::{Failure, Kind};
+use crate::servers::router::Kind;
 use crate::wire::commands;
+use crate::wire::round::count;
 use crate::wire::sizes::MAX_SLICES;
 use crate::wire::tag::Identity;
-
-/// How often a shard is deleted whose list changes meanwhile.
-const MAX_ROUNDS: u32 = 64;
 
 /// Creates the list and the first epoch of a shard.
 pub(crate) async fn create_shard(
@@ -28,9 +27,8 @@ pub(crate) async fn create_shard(
     let keys = [filter.name.epochs(shard, life), filter.name.epoch_bits(shard, life, 0, 0)];
     let command = scripts::create(&keys, life, filter.slice(0), window);
     // Not repeated: a repetition that is executed late would create a list that was lost since.
-    let sent = filter.send(shard, &[command], Kind::Write).await.map_err(Failure::of_read)?;
-    let epochs = sent.first().and_then(|reply| read(filter, reply));
-    let epochs = epochs.ok_or(Error::Reply { expected: "a list of epochs" })?;
+    let list = filter.send_one(shard, command, Kind::Write).await?;
+    let epochs = read(filter, &list).ok_or(Error::Reply { expected: "a list of epochs" })?;
     filter.epochs.set(shard, &Arc::new(epochs));
     Ok(())
 }
@@ -52,7 +50,9 @@ pub(crate) async fn delete_shard(
     shard: u32,
 ) -> Result<(), Error> {
     let list = access.name.epochs(shard, life);
-    for _ in 0..MAX_ROUNDS {
+    let mut rounds = 0;
+    loop {
+        count(&mut rounds, CHANGES)?;
         let known = match access.shard(shard, commands::get(&list)).await? {
             Value::BulkString(text) => Epochs::of_text(&text, life, MAX_SLICES as u32),
             _ => None,
@@ -67,5 +67,4 @@ pub(crate) async fn delete_shard(
             return Ok(());
         }
     }
-    Err(Error::Unavailable { reason: "the shard changes its epochs again and again".into() })
 }

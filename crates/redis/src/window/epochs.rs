@@ -34,7 +34,7 @@ pub(crate) struct Epochs {
 impl Epochs {
     /// Returns the list of these epochs.
     pub(crate) fn new(identity: Identity, list: Vec<Epoch>) -> Self {
-        let mut text = format!("{:016x}", identity.to_u64());
+        let mut text = identity.to_string();
         for Epoch { number, start, open } in &list {
             // A string takes any text.
             _ = write!(text, " {number}:{start}:{open}");

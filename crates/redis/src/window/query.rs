@@ -13,28 +13,11 @@ use super::round::Query;
 use super::{Window, scripts};
 use crate::calls::shared::Call;
 use crate::error::Error;
-use crate::servers::router::{Failure, Kind};
+use crate::servers::router::Kind;
 use crate::wire::commands;
 use crate::wire::name::Name;
-use crate::wire::round::{Item, MAX_ITEMS};
+use crate::wire::round::Item;
 use crate::wire::tag::{Identity, State};
-
-/// Queries the items of a shard. Passes the numbers of those that the filter may contain to
-/// `on_hit`.
-pub(crate) async fn query(
-    filter: Call<'_>,
-    window: Window,
-    shard: u32,
-    items: &[Item],
-    mut on_hit: impl FnMut(usize),
-) -> Result<(), Error> {
-    for chunk in items.chunks(MAX_ITEMS) {
-        let (_, _, found) = find(filter, window, shard, chunk).await?;
-        let hits = chunk.iter().zip(found).filter(|(_, found)| *found);
-        hits.for_each(|(item, _)| on_hit(item.number));
-    }
-    Ok(())
-}
 
 /// Returns the keys of all epochs that are remembered now, and their slices.
 pub(crate) async fn live_keys(
@@ -50,7 +33,7 @@ pub(crate) async fn live_keys(
 }
 
 /// Returns the list of the epochs of a shard, the time of the server, and whether the filter may
-/// contain each of the items.
+/// contain each of the items, which are at most [`MAX_ITEMS`](crate::wire::round::MAX_ITEMS).
 pub(crate) async fn find(
     filter: Call<'_>,
     window: Window,
@@ -62,8 +45,7 @@ pub(crate) async fn find(
     loop {
         let kind = if query.next()? { Kind::StaleRead } else { Kind::Read };
         let epochs = Arc::clone(query.epochs());
-        let replies = filter.send(shard, &reads(filter, shard, &epochs, items), kind).await;
-        let replies = replies.map_err(Failure::of_read)?;
+        let replies = filter.send(shard, &reads(filter, shard, &epochs, items), kind).await?;
         let [before, bits @ .., after, time] = replies.as_slice() else {
             return Err(Error::Reply { expected: "lists, bits and a time" });
         };

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::Window;
 use super::epochs::Epochs;
 use crate::error::Error;
+use crate::wire::round::count;
 
-/// How often a shard is asked whose list changes again and again.
-const MAX_ROUNDS: u32 = 64;
+/// Why an insert, a query or a deletion has no end.
+pub(super) const CHANGES: &str = "the shard changes its epochs again and again";
 
 /// What a shard answers to an insert.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -50,7 +51,7 @@ impl Insert {
     ///
     /// [`Error::Unavailable`] after too many rounds.
     pub(crate) fn next(&mut self) -> Result<bool, Error> {
-        count(&mut self.rounds)?;
+        count(&mut self.rounds, CHANGES)?;
         Ok(self.begins)
     }
 
@@ -105,7 +106,7 @@ impl Query {
     ///
     /// [`Error::Unavailable`] after too many rounds.
     pub(crate) fn next(&mut self) -> Result<bool, Error> {
-        count(&mut self.rounds)?;
+        count(&mut self.rounds, CHANGES)?;
         Ok(self.rounds == 1)
     }
 
@@ -143,14 +144,4 @@ impl Query {
         }
         Some(Ok(found))
     }
-}
-
-/// Counts a round.
-fn count(rounds: &mut u32) -> Result<(), Error> {
-    *rounds += 1;
-    if *rounds <= MAX_ROUNDS {
-        return Ok(());
-    }
-    let reason = "the shard changes its epochs again and again".into();
-    Err(Error::Unavailable { reason })
 }

@@ -9,6 +9,7 @@ use redis::{Cmd, Value, cmd};
 use super::Window;
 use super::epochs::Epochs;
 use super::round::Reply;
+use crate::wire::scripts::script;
 use crate::wire::sizes::{Sizes, Slice};
 use crate::wire::tag::{Identity, TAG_BYTES};
 
@@ -203,7 +204,7 @@ pub(crate) fn inserted(
 /// Creates a shard. `keys`: the list, the first slice of the first epoch.
 pub(crate) fn create(keys: &[String], identity: Identity, slice: &Slice, window: Window) -> Cmd {
     let mut command = script(CREATE, keys);
-    command.arg(format!("{:016x}", identity.to_u64())).arg(&identity.tag(false));
+    command.arg(identity.to_string()).arg(&identity.tag(false));
     command.arg(slice.line_bytes()).arg(window.kept());
     command
 }
@@ -225,9 +226,7 @@ pub(crate) fn grow(
 
 /// Deletes a shard. `keys`: the list, and those of its epochs.
 pub(crate) fn delete(keys: &[String], epochs: &Epochs) -> Cmd {
-    let mut command = script(DELETE, keys);
-    command.arg(epochs.text());
-    command
+    script(DELETE, keys).arg(epochs.text()).take()
 }
 
 /// Asks for the time of a server.
@@ -243,12 +242,6 @@ pub(crate) fn milliseconds(reply: &Value) -> Option<i64> {
     };
     let number = |text: &[u8]| str::from_utf8(text).ok()?.parse::<i64>().ok();
     number(seconds)?.checked_mul(1000)?.checked_add(number(micros)? / 1000)
-}
-
-fn script(text: &str, keys: &[String]) -> Cmd {
-    let mut command = cmd("EVAL");
-    command.arg(text).arg(keys.len()).arg(keys);
-    command
 }
 
 /// The scripts read as many bytes.

@@ -76,68 +76,55 @@ pub(crate) fn state(key: &str, slice: &Slice) -> Cmd {
     query(key, slice, core::iter::empty())
 }
 
+/// Reads the reply to [`state`].
+pub(crate) fn stated(reply: &Value, identity: Identity) -> Option<State> {
+    queried(reply, identity, core::iter::empty()).map(|(state, _)| state)
+}
+
 /// Counts the ones in bytes of a key.
 pub(crate) fn count_range(key: &str, first: u64, end: u64) -> Cmd {
-    let mut command = cmd("BITCOUNT");
-    command.arg(key).arg(first).arg(end.saturating_sub(1));
-    command
+    cmd("BITCOUNT").arg(key).arg(first).arg(end.saturating_sub(1)).take()
 }
 
 /// Waits until this number of replicas have all writes of this connection, for at most this time,
 /// which is rounded up to milliseconds (0 would be for ever), and cut at 49 days.
 pub(crate) fn wait(replicas: u32, time: Duration) -> Cmd {
     let milliseconds = time.as_micros().div_ceil(1000).clamp(1, u32::MAX.into());
-    let mut command = cmd("WAIT");
-    command.arg(replicas).arg(milliseconds as u64);
-    command
+    cmd("WAIT").arg(replicas).arg(milliseconds as u64).take()
 }
 
 pub(crate) fn get(key: &str) -> Cmd {
-    let mut command = cmd("GET");
-    command.arg(key);
-    command
+    cmd("GET").arg(key).take()
 }
 
 /// Reads all fields of a hash.
 pub(crate) fn get_all(key: &str) -> Cmd {
-    let mut command = cmd("HGETALL");
-    command.arg(key);
-    command
+    cmd("HGETALL").arg(key).take()
 }
 
 /// Reads bytes of a key.
 pub(crate) fn read(key: &str, first: u64, end: u64) -> Cmd {
-    let mut command = cmd("GETRANGE");
-    command.arg(key).arg(first).arg(end.saturating_sub(1));
-    command
+    cmd("GETRANGE").arg(key).arg(first).arg(end.saturating_sub(1)).take()
 }
 
 /// Writes bytes into a key.
 pub(crate) fn write(key: &str, first: u64, bytes: &[u8]) -> Cmd {
-    let mut command = cmd("SETRANGE");
-    command.arg(key).arg(first).arg(bytes);
-    command
+    cmd("SETRANGE").arg(key).arg(first).arg(bytes).take()
 }
 
 /// Makes a key empty, which expires.
 pub(crate) fn reserve(key: &str, seconds: u64) -> Cmd {
-    let mut command = cmd("SET");
-    command.arg(key).arg("").arg("EX").arg(seconds);
-    command
+    cmd("SET").arg(key).arg("").arg("EX").arg(seconds).take()
 }
 
 /// Lets a key expire.
 pub(crate) fn expire(key: &str, seconds: u64) -> Cmd {
-    let mut command = cmd("EXPIRE");
-    command.arg(key).arg(seconds);
-    command
+    cmd("EXPIRE").arg(key).arg(seconds).take()
 }
 
 /// Deletes keys. The server frees their memory in the background.
 pub(crate) fn delete(keys: &[String]) -> Cmd {
-    let mut command = cmd("UNLINK");
-    command.arg(keys);
-    command
+    cmd("UNLINK").arg(keys).take()
 }
 
 /// Returns the tag, the first number of a reply, and the rest.

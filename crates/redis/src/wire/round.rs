@@ -10,8 +10,11 @@ use crate::wire::tag::State;
 /// client is served.
 pub(crate) const MAX_ITEMS: usize = 256;
 
-/// How often a shard is asked for its open slice, if replies contradict the answer.
+/// How often a shard is asked that changes again and again.
 const MAX_ROUNDS: u32 = 64;
+
+/// Why an insert or a query has no end.
+const CHANGES: &str = "the shard changes its slice again and again";
 
 /// An item of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -94,7 +97,7 @@ impl Inserts {
         }
         match self.next {
             Next::Begin => {
-                count(&mut self.rounds)?;
+                count(&mut self.rounds, CHANGES)?;
                 // Another insert of this client may know less. To go back would be to find the bits
                 // of this one.
                 let slice = guess.max(self.from);
@@ -203,7 +206,7 @@ impl Query {
         if self.lost {
             return Ok(None);
         }
-        count(&mut self.rounds)?;
+        count(&mut self.rounds, CHANGES)?;
         Ok(Some(0..guess + 1))
     }
 
@@ -232,12 +235,8 @@ impl Query {
     }
 }
 
-/// Counts a round.
-fn count(rounds: &mut u32) -> Result<(), Error> {
+/// Counts a round. `reason`: why there are too many, if there are.
+pub(crate) fn count(rounds: &mut u32, reason: &str) -> Result<(), Error> {
     *rounds += 1;
-    if *rounds <= MAX_ROUNDS {
-        return Ok(());
-    }
-    let reason = "the shard changes its slice again and again".into();
-    Err(Error::Unavailable { reason })
+    if *rounds <= MAX_ROUNDS { Ok(()) } else { Err(Error::Unavailable { reason: reason.into() }) }
 }

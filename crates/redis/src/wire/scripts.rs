@@ -2,7 +2,7 @@
 //!
 //! A script is sent as a text. Servers keep the compiled script of a text that they have seen.
 
-use redis::{Cmd, Value, cmd};
+use redis::{Cmd, ToRedisArgs, Value, cmd};
 
 use crate::wire::sizes::{Place, Slice};
 use crate::wire::tag::{Identity, State};
@@ -94,9 +94,7 @@ const REMOVE: &str = concat!(
 );
 
 pub(crate) fn create(key: &str, slice: &Slice, identity: Identity) -> Cmd {
-    let mut command = script(CREATE, &[key]);
-    command.arg(slice.line_bytes()).arg(&identity.tag(false));
-    command
+    script(CREATE, &[key]).arg(slice.line_bytes()).arg(&identity.tag(false)).take()
 }
 
 /// Grows a shard from the first slice to the second.
@@ -173,10 +171,8 @@ pub(crate) fn remove(key: &str, slice: &Slice, identity: Identity) -> Cmd {
 }
 
 /// Begins a command that runs a script.
-pub(crate) fn script(text: &str, keys: &[&str]) -> Cmd {
-    let mut command = cmd("EVAL");
-    command.arg(text).arg(keys.len()).arg(keys);
-    command
+pub(crate) fn script(text: &str, keys: &[impl ToRedisArgs]) -> Cmd {
+    cmd("EVAL").arg(text).arg(keys.len()).arg(keys).take()
 }
 
 /// Adds the position of the tag, and the tag of an open and of a closed key.
