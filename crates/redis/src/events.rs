@@ -4,11 +4,12 @@
 use core::fmt;
 use core::pin::pin;
 use core::time::Duration;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::time::{Instant, timeout};
 
 use crate::error::Error;
+use crate::lock::lock;
 
 /// How long a command may take before the filter says that it waits.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -140,7 +141,7 @@ impl Events {
     /// Reports that a command is sent again.
     pub(crate) fn retried(&self, reason: &Arc<str>, end: Instant) {
         let Some(observed) = &self.0 else { return };
-        observed.wait().reason = Some((Instant::now(), Arc::clone(reason)));
+        lock(&observed.wait).reason = Some((Instant::now(), Arc::clone(reason)));
         let left = end.saturating_duration_since(Instant::now());
         self.raise(|| Event::Retried { reason: Arc::clone(reason), left });
     }
@@ -172,15 +173,10 @@ impl fmt::Debug for Events {
 }
 
 impl Observed {
-    fn wait(&self) -> MutexGuard<'_, Wait> {
-        // No code that could panic runs while it is locked.
-        self.wait.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Begins the wait of a command. Returns also whether no other waits, and why a command was
     /// last tried again.
     fn begin(&self) -> (Waiting<'_>, bool, Option<(Instant, Arc<str>)>) {
-        let mut wait = self.wait();
+        let mut wait = lock(&self.wait);
         wait.commands += 1;
         (Waiting(self), wait.commands == 1, wait.reason.clone())
     }
@@ -191,7 +187,7 @@ struct Waiting<'o>(&'o Observed);
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.0.wait().commands -= 1;
+        lock(&self.0.wait).commands -= 1;
     }
 }
 

@@ -113,6 +113,7 @@ mod error;
 mod events;
 mod filter;
 mod front;
+mod lock;
 #[cfg(test)]
 mod models;
 mod options;

@@ -2,9 +2,11 @@
 //! again.
 
 use core::time::Duration;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use tokio::time::Instant;
+
+use crate::lock::lock;
 
 /// How long an answer counts.
 const AGE: Duration = Duration::from_secs(10);
@@ -32,7 +34,7 @@ impl Current {
     /// Returns whether this call asks. Of several, one does. If it gets no answer, the next asks
     /// after the same time, so that calls do not wait one after another for a node that is down.
     pub(crate) fn is_due(&self) -> bool {
-        let (mut known, now) = (self.known(), Instant::now());
+        let (mut known, now) = (lock(&self.0), Instant::now());
         let is_due = now >= known.due && !known.replaced;
         if is_due {
             known.due = now + AGE;
@@ -42,17 +44,12 @@ impl Current {
 
     /// Records the answer.
     pub(crate) fn answer(&self, is_current: bool) {
-        let mut known = self.known();
+        let mut known = lock(&self.0);
         known.replaced |= !is_current;
         known.due = Instant::now() + AGE;
     }
 
     pub(crate) fn is_replaced(&self) -> bool {
-        self.known().replaced
-    }
-
-    fn known(&self) -> MutexGuard<'_, Known> {
-        // No code that could panic runs while it is locked.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).replaced
     }
 }

@@ -3,7 +3,7 @@
 
 use core::ops::Deref;
 use core::time::Duration;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use redis::{Cmd, Value};
 use tamis_hash::{AnyStable, ItemHasher};
@@ -13,6 +13,7 @@ use crate::calls::access::Access;
 use crate::calls::current::Current;
 use crate::error::Error;
 use crate::events::Event;
+use crate::lock::lock;
 use crate::servers::nodes::Lane;
 use crate::servers::router::{Failure, Kind, Router};
 use crate::servers::sending::Replies;
@@ -99,13 +100,13 @@ impl Shared {
 
     /// Returns the slice that was open when the shard was last asked.
     pub(crate) fn current(&self, shard: u32) -> u32 {
-        self.slices()[shard as usize]
+        lock(&self.slices)[shard as usize]
     }
 
     /// Records that all slices below this one are closed. A late reply does not take back what
     /// is known since.
     pub(crate) fn advance(&self, shard: u32, slice: u32) {
-        let known = &mut self.slices()[shard as usize];
+        let known = &mut lock(&self.slices)[shard as usize];
         *known = slice.max(*known);
     }
 
@@ -122,11 +123,6 @@ impl Shared {
     /// Begins a part of a call.
     pub(crate) const fn call_until(&self, end: Instant) -> Call<'_> {
         Call { filter: self, end, lane: None }
-    }
-
-    fn slices(&self) -> MutexGuard<'_, Box<[u32]>> {
-        // No code that could panic runs while it is locked.
-        self.slices.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -233,7 +229,7 @@ impl<'f> Call<'f> {
             let states = states.ok_or(Error::Reply { expected: "a tag" })?;
             match search.read(&states) {
                 Some(Ok(open)) => {
-                    self.slices()[shard as usize] = open;
+                    lock(&self.slices)[shard as usize] = open;
                     return Ok(open);
                 }
                 Some(Err(slice)) => {

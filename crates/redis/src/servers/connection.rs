@@ -1,7 +1,7 @@
 //! One connection: sends commands, and says whether they were sent if it breaks.
 
 use core::time::Duration;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, ErrorKind, Pipeline, RedisError, ServerErrorKind, Value, cmd};
@@ -9,6 +9,7 @@ use redis::{ConnectionInfo, ProtocolVersion};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
+use crate::lock::lock;
 use crate::servers::address;
 use crate::servers::stream::{self, Trouble};
 use crate::servers::watched::{Gate, Watched};
@@ -177,25 +178,20 @@ impl Connection {
     }
 
     fn is_idle(&self) -> bool {
-        self.silence().heard.elapsed() >= IDLE
+        lock(&self.silence).heard.elapsed() >= IDLE
     }
 
     fn ask(&self) {
-        self.silence().asked.get_or_insert_with(Instant::now);
+        lock(&self.silence).asked.get_or_insert_with(Instant::now);
     }
 
     fn hear(&self) {
-        *self.silence() = Silence { heard: Instant::now(), asked: None };
+        *lock(&self.silence) = Silence { heard: Instant::now(), asked: None };
     }
 
     /// Returns for how long commands have had no reply.
     fn silent_for(&self) -> Duration {
-        self.silence().asked.map_or(Duration::ZERO, |asked| asked.elapsed())
-    }
-
-    fn silence(&self) -> MutexGuard<'_, Silence> {
-        // No code that could panic runs while it is locked.
-        self.silence.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.silence).asked.map_or(Duration::ZERO, |asked| asked.elapsed())
     }
 }
 

@@ -3,13 +3,14 @@
 
 use core::time::Duration;
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use redis::{ConnectionAddr, ConnectionInfo, Value, cmd};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::error::Error;
+use crate::lock::lock;
 use crate::servers::address;
 use crate::servers::connection::Connection;
 use crate::servers::slots::{Node, Slots};
@@ -88,7 +89,7 @@ impl Lane<'_> {
 
 impl Drop for Lane<'_> {
     fn drop(&mut self) {
-        let mut table = self.nodes.table();
+        let mut table = lock(&self.nodes.table);
         if self.busy {
             // The next call would wait behind this one.
             table.entries.retain(|(_, used), _| *used != Use::Lane(self.number));
@@ -130,7 +131,7 @@ impl Nodes {
         let waited = timeout_at(end, self.lanes.acquire()).await;
         let late = || Error::Unavailable { reason: reason.into() };
         let permit = waited.ok().and_then(Result::ok).ok_or_else(late)?;
-        let mut table = self.table();
+        let mut table = lock(&self.table);
         let number = table.free.pop().unwrap_or_else(|| {
             table.lanes += 1;
             table.lanes
@@ -142,7 +143,7 @@ impl Nodes {
     pub(crate) async fn connection(&self, node: &Node, used: Use) -> Result<Connection, Trouble> {
         let key = (node.clone(), used);
         let connecting = {
-            let mut table = self.table();
+            let mut table = lock(&self.table);
             let entry = table.entries.entry(key.clone()).or_default();
             match &entry.connection {
                 Some(connection) => return Ok(connection.clone()),
@@ -152,7 +153,7 @@ impl Nodes {
         // One task connects. The others use its connection, or fail as it has failed: one after
         // another they would wait for many timeouts.
         let mut failed = connecting.lock().await;
-        let made = self.table().entries.get(&key).and_then(|entry| entry.connection.clone());
+        let made = lock(&self.table).entries.get(&key).and_then(|entry| entry.connection.clone());
         if let Some(connection) = made {
             return Ok(connection);
         }
@@ -166,7 +167,7 @@ impl Nodes {
         let opened = timeout(limit, self.open(node, used)).await;
         match opened.unwrap_or_else(|_| Err(late())) {
             Ok(connection) => {
-                let mut table = self.table();
+                let mut table = lock(&self.table);
                 table.entries.entry(key).or_default().connection = Some(connection.clone());
                 Ok(connection)
             }
@@ -187,12 +188,12 @@ impl Nodes {
             (None, None) => return Err(Trouble::lasting("no address")),
         };
         let (number, probes) = {
-            let mut table = self.table();
+            let mut table = lock(&self.table);
             table.last += 1;
             (table.last, !table.connected)
         };
         let mut connection = Connection::open(&info, number, self.timeout(used), probes).await?;
-        self.table().connected = true;
+        lock(&self.table).connected = true;
         if used == Use::Replica {
             // Without it a replica redirects to its master.
             let reply = connection.send_one(cmd("READONLY"), self.timeout(used)).await;
@@ -203,7 +204,7 @@ impl Nodes {
 
     /// Drops a connection, so that the next command makes a new one.
     pub(crate) fn forget(&self, number: u64) {
-        for entry in self.table().entries.values_mut() {
+        for entry in lock(&self.table).entries.values_mut() {
             entry.connection.take_if(|connection| connection.number == number);
         }
     }
@@ -211,7 +212,7 @@ impl Nodes {
     /// Forgets nodes that have left, once their connections have ended.
     pub(crate) fn keep(&self, slots: &Slots) {
         let known: HashSet<Node> = slots.nodes().cloned().chain(self.seeds()).collect();
-        let mut table = self.table();
+        let mut table = lock(&self.table);
         table.entries.retain(|(node, _), entry| {
             known.contains(node) || entry.connection.as_ref().is_some_and(Connection::is_open)
         });
@@ -220,19 +221,19 @@ impl Nodes {
 
     /// Drops the shared connection to a node. Commands that are on their way over it go on.
     pub(crate) fn drop_shared(&self, node: &Node) {
-        if let Some(entry) = self.table().entries.get_mut(&(node.clone(), Use::Shared)) {
+        if let Some(entry) = lock(&self.table).entries.get_mut(&(node.clone(), Use::Shared)) {
             entry.connection = None;
         }
     }
 
     /// Records that a replica has failed.
     pub(crate) fn shun(&self, replica: Node) {
-        self.table().shunned.insert(replica, Instant::now() + SHUNNED);
+        lock(&self.table).shunned.insert(replica, Instant::now() + SHUNNED);
     }
 
     /// Returns whether a replica has failed a moment ago.
     pub(crate) fn shuns(&self, replica: &Node) -> bool {
-        let mut table = self.table();
+        let mut table = lock(&self.table);
         let is_over = table.shunned.get(replica).is_some_and(|until| *until <= Instant::now());
         if is_over {
             table.shunned.remove(replica);
@@ -251,7 +252,7 @@ impl Nodes {
         end: Instant,
     ) -> u32 {
         let found = {
-            let table = self.table();
+            let table = lock(&self.table);
             let mut all = table.entries.values().filter_map(|entry| entry.connection.as_ref());
             all.find(|known| known.number == connection).cloned()
         };
@@ -267,11 +268,6 @@ impl Nodes {
                 0
             }
         }
-    }
-
-    fn table(&self) -> MutexGuard<'_, Table> {
-        // No code that could panic runs while it is locked.
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

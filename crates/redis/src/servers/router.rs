@@ -25,7 +25,7 @@
 
 use core::pin::pin;
 use core::time::Duration;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures_util::{StreamExt, stream};
 use redis::{ServerError, Value, cmd};
@@ -33,6 +33,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::error::Error;
 use crate::events::{Event, Events};
+use crate::lock::lock;
 use crate::servers::connection::Connection;
 use crate::servers::nodes::{Nodes, Use};
 use crate::servers::slots::{Node, Slots};
@@ -275,8 +276,7 @@ impl Router {
     }
 
     pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
-        // No code that could panic runs while it is locked.
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.known)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The list of epochs that this client knows of each shard: a hint, which each command checks.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::epochs::Epochs;
+use crate::lock::lock;
 
 /// The lists of all shards. Locked for moments: a command takes the server longer.
 pub(crate) struct Known(Mutex<Box<[Option<Arc<Epochs>>]>>);
@@ -14,14 +15,11 @@ impl Known {
     }
 
     pub(crate) fn get(&self, shard: u32) -> Option<Arc<Epochs>> {
-        // No code that could panic runs while it is locked.
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(shard as usize).cloned().flatten()
+        lock(&self.0).get(shard as usize).cloned().flatten()
     }
 
     pub(crate) fn set(&self, shard: u32, epochs: &Arc<Epochs>) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = known.get_mut(shard as usize) {
+        if let Some(known) = lock(&self.0).get_mut(shard as usize) {
             *known = Some(Arc::clone(epochs));
         }
     }
