@@ -6,7 +6,7 @@
 //! replies.
 
 use core::time::Duration;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tamis_formats::Normalization;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -36,16 +36,22 @@ const TURNS: u32 = 300;
 struct Server {
     url: String,
     descriptor: Descriptor,
-    left: Mutex<usize>,
+    state: Mutex<State>,
+}
+
+/// What a server does next, and what it has done.
+struct State {
+    /// The answers that are left.
+    left: usize,
     /// The number of connections so far.
-    connections: Mutex<u32>,
-    is_there: Mutex<bool>,
+    connections: u32,
+    is_there: bool,
     /// If the command that makes a filter ready fails: the state in which its life then is.
-    failed_to: Mutex<Option<&'static str>>,
+    failed_to: Option<&'static str>,
     /// The number of deletions of keys.
-    deletions: Mutex<u32>,
+    deletions: u32,
     /// Whether time passes.
-    is_timed: Mutex<bool>,
+    is_timed: bool,
 }
 
 /// What a test calls.
@@ -90,19 +96,15 @@ impl Server {
             window: None,
             ready: true,
         };
-        let (left, is_there) = (Mutex::new(usize::MAX), Mutex::new(true));
-        let (connections, failed_to, deletions) = <(_, _, _)>::default();
-        let is_timed = Mutex::new(false);
-        let server = Arc::new(Self {
-            url,
-            descriptor,
-            left,
-            connections,
-            is_there,
-            failed_to,
-            deletions,
-            is_timed,
-        });
+        let state = State {
+            left: usize::MAX,
+            connections: 0,
+            is_there: true,
+            failed_to: None,
+            deletions: 0,
+            is_timed: false,
+        };
+        let server = Arc::new(Self { url, descriptor, state: Mutex::new(state) });
         // A runtime with a task that can run does not move its clock by itself.
         let clock = Arc::clone(&server);
         tokio::spawn(async move {
@@ -110,7 +112,7 @@ impl Server {
                 for _ in 0..TURNS {
                     yield_now().await;
                 }
-                let is_timed = *clock.is_timed.lock().unwrap();
+                let is_timed = clock.state().is_timed;
                 if is_timed {
                     advance(STEP).await;
                 }
@@ -119,7 +121,7 @@ impl Server {
         let accepting = Arc::clone(&server);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                *accepting.connections.lock().unwrap() += 1;
+                accepting.state().connections += 1;
                 tokio::spawn(Arc::clone(&accepting).serve(stream));
             }
         });
@@ -143,11 +145,15 @@ impl Server {
         }
     }
 
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
     /// Takes one of the answers that are left.
     fn may_answer(&self) -> bool {
-        let mut left = self.left.lock().unwrap();
-        let less = left.checked_sub(1);
-        *left = less.unwrap_or(0);
+        let mut state = self.state();
+        let less = state.left.checked_sub(1);
+        state.left = less.unwrap_or(0);
         less.is_some()
     }
 
@@ -159,11 +165,11 @@ impl Server {
             reply
         };
         let number = |text: &str| text.parse::<i64>().unwrap();
-        let failed_to = *self.failed_to.lock().unwrap();
+        let failed_to = self.state().failed_to;
         match command[0].as_str() {
             "CLUSTER" => b"-ERR This instance has cluster support disabled\r\n".to_vec(),
             "ROLE" | "HGETALL" => b"*0\r\n".to_vec(),
-            "GET" if *self.is_there.lock().unwrap() => bulk(self.descriptor.to_json().as_bytes()),
+            "GET" if self.state().is_there => bulk(self.descriptor.to_json().as_bytes()),
             "GET" => b"$-1\r\n".to_vec(),
             // The first number is the tag.
             "BITFIELD" | "BITFIELD_RO" => {
@@ -188,7 +194,7 @@ impl Server {
                 b"-ERR the reply is not that of the command\r\n".to_vec()
             }
             "UNLINK" => {
-                *self.deletions.lock().unwrap() += 1;
+                self.state().deletions += 1;
                 b":1\r\n".to_vec()
             }
             "SET" => b"+OK\r\n".to_vec(),
@@ -205,16 +211,16 @@ impl Server {
     /// succeeded, and the time that it took.
     async fn call(&self, called: Called, answers: usize, patience: Duration) -> (bool, Duration) {
         let allow = |answers, is_timed| {
-            *self.left.lock().unwrap() = answers;
-            *self.is_timed.lock().unwrap() = is_timed;
+            let mut state = self.state();
+            (state.left, state.is_timed) = (answers, is_timed);
         };
         let builder = self.builder(patience);
-        *self.is_there.lock().unwrap() = true;
+        self.state().is_there = true;
         allow(usize::MAX, false);
         let filter = builder.open().await.unwrap();
         let local = filter.local().unwrap();
         (0..100).for_each(|item| _ = local.insert(&item));
-        *self.is_there.lock().unwrap() = !matches!(called, Called::Create | Called::OpenOrCreate);
+        self.state().is_there = !matches!(called, Called::Create | Called::OpenOrCreate);
         allow(answers, true);
         let start = Instant::now();
         let result = match called {
@@ -234,6 +240,12 @@ impl Server {
         allow(usize::MAX, false);
         (result.is_ok(), took)
     }
+}
+
+/// Runs a test whose clock the test moves.
+fn run(test: impl Future<Output = ()>) {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().start_paused(true).build().unwrap().block_on(test);
 }
 
 fn drop_verdict(result: Result<bool, Error>) -> Result<(), Error> {
@@ -264,8 +276,7 @@ fn command(bytes: &[u8]) -> Option<(Vec<String>, usize)> {
 /// that may take longer than the deadline and with many tries before it.
 #[test]
 fn every_call_ends_at_its_deadline() {
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
-    runtime.enable_all().start_paused(true).build().unwrap().block_on(async {
+    run(async {
         let server = Server::start().await;
         for patience in [Duration::from_secs(5), Duration::from_millis(200)] {
             for called in ALL {
@@ -292,14 +303,13 @@ fn every_call_ends_at_its_deadline() {
 /// Inserts items into a filter with a server that falls silent after a pause: each item has an
 /// error, after the time of one reply or at the deadline.
 fn require_end(sizes: Sizes, pause: Duration, patience: Duration, items: u64) {
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
-    runtime.enable_all().start_paused(true).build().unwrap().block_on(async {
+    run(async {
         let server = Server::start_with(sizes).await;
         let builder = AsyncRedisBloomFilter::<u64>::builder(&server.url, "name");
         let filter = builder.timeout(patience).deadline(DEADLINE).open().await.unwrap();
         advance(pause).await;
-        *server.left.lock().unwrap() = 0;
-        *server.is_timed.lock().unwrap() = true;
+        server.state().left = 0;
+        server.state().is_timed = true;
         let start = Instant::now();
         let results = filter.insert_many(0..items).await;
         assert!(results.len() as u64 == items && results.iter().all(Result::is_err));
@@ -333,13 +343,12 @@ fn an_item_that_counts_is_not_sent_after_the_deadline() {
 /// for the timeout is given up, however short the calls are.
 #[test]
 fn a_connection_outlives_short_calls() {
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
-    runtime.enable_all().start_paused(true).build().unwrap().block_on(async {
+    run(async {
         let server = Server::start().await;
         let filter = server.builder(3 * DEADLINE).open().await.unwrap();
-        let answer = |answers| *server.left.lock().unwrap() = answers;
-        *server.is_timed.lock().unwrap() = true;
-        let connections = || *server.connections.lock().unwrap();
+        let answer = |answers| server.state().left = answers;
+        server.state().is_timed = true;
+        let connections = || server.state().connections;
         answer(0);
         assert!(matches!(filter.insert(&1).await, Err(Error::VerdictUnknown { .. })));
         answer(usize::MAX);
@@ -358,15 +367,14 @@ fn a_connection_outlives_short_calls() {
 /// is.
 #[test]
 fn a_filter_that_is_ready_all_the_same_is_kept() {
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
-    runtime.enable_all().start_paused(true).build().unwrap().block_on(async {
+    run(async {
         let server = Server::start().await;
         for (state, is_kept) in [("ready", true), ("ended", false)] {
-            *server.failed_to.lock().unwrap() = Some(state);
-            *server.deletions.lock().unwrap() = 0;
+            server.state().failed_to = Some(state);
+            server.state().deletions = 0;
             let created = server.builder(DEADLINE).create().await;
             assert_eq!(created.is_ok(), is_kept, "{state}");
-            let deletions = *server.deletions.lock().unwrap();
+            let deletions = server.state().deletions;
             // Of two shards, each key that a slice could have.
             assert_eq!(deletions, if is_kept { 0 } else { 2 * MAX_SLICES as u32 }, "{state}");
         }
