@@ -18,6 +18,8 @@ mod shard;
 mod window;
 mod world;
 
+use core::fmt::Debug;
+
 use self::explore::{Model, explore};
 use self::world::{Faults, World};
 
@@ -75,10 +77,10 @@ fn model<S: Model>(orders: u128, states: usize, scenes: impl IntoIterator<Item =
 }
 
 /// Asserts that the exploration of a scene with a defect finds a violation.
-fn mutant(message: &str, scene: &impl Model) {
+fn mutant(defect: impl Debug, message: &str, scene: &impl Model) {
     match explore(scene) {
-        Ok(explored) => panic!("not found: {message}, {explored:?}"),
-        Err(violation) => assert_eq!(violation.message, message, "\n{violation:?}"),
+        Ok(explored) => panic!("{defect:?} is not found: {message}, {explored:?}"),
+        Err(violation) => assert_eq!(violation.message, message, "{defect:?}\n{violation:?}"),
     }
 }
 
@@ -207,44 +209,27 @@ fn model_faults_of_all_kinds_at_once() {
 // 3. Planted defects.
 
 #[test]
-fn mutant_a_closed_slice_gives_the_verdict() {
-    mutant(TWO, &race(0, [0, 1], Defect::ClosedIsOpen));
+fn mutant_defects_without_a_fault_are_found() {
+    for (message, open, guesses, defect) in [
+        (TWO, 0, [0, 1], Defect::ClosedIsOpen),
+        (TWO, 0, [0, 0], Defect::KnownGoesOn),
+        (TWO, 0, [0, 1], Defect::ClosedAreNotRead),
+        (NONE, 1, [0, 1], Defect::OwnBitsAreRead),
+        (TWO, 0, [1, 1], Defect::CreatesThenCloses),
+        (FALSELY_LOST, 0, [0, 0], Defect::ClosesThenCreates),
+        (MISSED, 0, [0, 1], Defect::QueryStops),
+    ] {
+        mutant(defect, message, &race(open, guesses, defect));
+    }
 }
 
 #[test]
-fn mutant_an_item_that_is_known_goes_on() {
-    mutant(TWO, &race(0, [0, 0], Defect::KnownGoesOn));
-}
-
-#[test]
-fn mutant_closed_slices_are_not_read() {
-    mutant(TWO, &race(0, [0, 1], Defect::ClosedAreNotRead));
-}
-
-#[test]
-fn mutant_an_insert_finds_its_own_bits() {
-    mutant(NONE, &race(1, [0, 1], Defect::OwnBitsAreRead));
-}
-
-#[test]
-fn mutant_a_slice_is_created_and_then_the_one_before_is_closed() {
-    mutant(TWO, &race(0, [1, 1], Defect::CreatesThenCloses));
-}
-
-#[test]
-fn mutant_a_slice_is_closed_and_then_the_next_is_created() {
-    mutant(FALSELY_LOST, &race(0, [0, 0], Defect::ClosesThenCreates));
-}
-
-#[test]
-fn mutant_a_query_ends_at_a_closed_slice() {
-    mutant(MISSED, &race(0, [0, 1], Defect::QueryStops));
-}
-
-#[test]
-fn mutant_an_unknown_verdict_is_repeated() {
+fn mutant_defects_after_a_lost_reply_are_found() {
     let faults = Faults { losses: 1, ..Faults::default() };
-    mutant(NONE, &race(0, [0, 0], Defect::UnknownIsRepeated).faults(faults));
+    for (message, defect) in [(NONE, Defect::UnknownIsRepeated), (NOT_STORED, Defect::ErrorForgets)]
+    {
+        mutant(defect, message, &race(0, [0, 0], defect).faults(faults));
+    }
 }
 
 /// Two inserts and two growths, with a failover.
@@ -255,24 +240,14 @@ fn failover(guess: u32, defect: Defect) -> World {
 }
 
 #[test]
-fn mutant_an_insert_forgets_its_bits_after_a_failover() {
-    mutant(NONE, &failover(0, Defect::RestartForgets));
-}
-
-#[test]
-fn mutant_growth_keeps_bits_that_are_no_part_of_the_filter() {
-    mutant(NONE, &failover(1, Defect::GrowthKeepsBits));
-}
-
-#[test]
-fn mutant_a_key_without_a_tag_gives_a_verdict() {
-    mutant(UNTAGGED, &failover(0, Defect::UntaggedIsOpen));
-}
-
-#[test]
-fn mutant_an_error_forgets_bits_that_are_set() {
-    let faults = Faults { losses: 1, ..Faults::default() };
-    mutant(NOT_STORED, &race(0, [0, 0], Defect::ErrorForgets).faults(faults));
+fn mutant_defects_after_a_failover_are_found() {
+    for (message, guess, defect) in [
+        (NONE, 0, Defect::RestartForgets),
+        (NONE, 1, Defect::GrowthKeepsBits),
+        (UNTAGGED, 0, Defect::UntaggedIsOpen),
+    ] {
+        mutant(defect, message, &failover(guess, defect));
+    }
 }
 
 /// A known limit. A failover takes a growth back, and the shard grows again, both between two
@@ -280,5 +255,5 @@ fn mutant_an_error_forgets_bits_that_are_set() {
 /// slice that was open again.
 #[test]
 fn growth_that_is_taken_back_and_repeated_during_an_insert_gives_two_winners() {
-    mutant(TWO, &failover(0, Defect::None).strict());
+    mutant(Defect::None, TWO, &failover(0, Defect::None).strict());
 }

@@ -14,7 +14,9 @@ pub(super) trait Model: Clone + Hash {
     type Event: Copy + fmt::Debug;
 
     /// Lets clients go on until each waits for something that can happen.
-    fn settle(&mut self) -> Result<(), &'static str>;
+    fn settle(&mut self) -> Result<(), &'static str> {
+        Ok(())
+    }
 
     /// Returns all that can happen next. If nothing can, all clients are done.
     fn events(&self) -> Vec<Self::Event>;

@@ -294,10 +294,6 @@ impl World {
 impl Model for World {
     type Event = Event;
 
-    fn settle(&mut self) -> Result<(), &'static str> {
-        Ok(())
-    }
-
     fn events(&self) -> Vec<Event> {
         let mut events = Vec::new();
         for (number, client) in self.clients.iter().enumerate() {
@@ -410,41 +406,25 @@ fn model_clients_create_and_delete_a_filter_at_once() {
 }
 
 #[test]
-fn mutant_keys_without_the_identity_are_those_of_another_filter() {
-    mutant(BROKEN, &replaced(Defect::OneName, 0));
+fn mutant_defects_under_the_clients_of_a_filter_are_found() {
+    for (message, defect, kills) in [
+        (BROKEN, Defect::OneName, 0),
+        (LEAKED, Defect::ForgottenAtOnce, 1),
+        (FALSELY_LOST, Defect::KeysFirst, 0),
+        (FALSELY_LOST, Defect::AsksNobody, 0),
+        (LEFT, Defect::LeavesItsKey, 0),
+    ] {
+        mutant(defect, message, &replaced(defect, kills));
+    }
 }
 
 #[test]
-fn mutant_a_life_is_listed_late() {
-    mutant(LEAKED, &created(Defect::ListedLate, 1));
-}
-
-#[test]
-fn mutant_a_life_is_forgotten_at_once() {
-    mutant(LEAKED, &replaced(Defect::ForgottenAtOnce, 1));
-}
-
-#[test]
-fn mutant_a_filter_is_made_ready_after_its_deletion() {
-    mutant(BROKEN, &created(Defect::PublishesBlindly, 0));
-}
-
-#[test]
-fn mutant_a_deletion_begins_with_the_keys() {
-    mutant(FALSELY_LOST, &replaced(Defect::KeysFirst, 0));
-}
-
-#[test]
-fn mutant_a_client_asks_nobody() {
-    mutant(FALSELY_LOST, &replaced(Defect::AsksNobody, 0));
-}
-
-#[test]
-fn mutant_a_client_leaves_its_key() {
-    mutant(LEFT, &replaced(Defect::LeavesItsKey, 0));
-}
-
-#[test]
-fn mutant_a_killed_client_keeps_its_place() {
-    mutant(UNUSABLE, &created(Defect::NoTakeover, 1));
+fn mutant_defects_of_clients_that_create_and_delete_at_once_are_found() {
+    for (message, defect, kills) in [
+        (LEAKED, Defect::ListedLate, 1),
+        (BROKEN, Defect::PublishesBlindly, 0),
+        (UNUSABLE, Defect::NoTakeover, 1),
+    ] {
+        mutant(defect, message, &created(defect, kills));
+    }
 }

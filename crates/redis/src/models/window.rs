@@ -130,77 +130,34 @@ fn model_faults_of_all_kinds_at_once() {
 }
 
 #[test]
-fn mutant_an_insert_does_not_compare_the_list() {
-    mutant(TWO, &race(Defect::NoVersion).faults(ticks(9)));
+fn mutant_defects_of_inserts_are_found() {
+    for (message, defect, faults) in [
+        (TWO, Defect::NoVersion, ticks(9)),
+        (TWO, Defect::GrowthNoVersion, ticks(9)),
+        (LONG, Defect::NoShift, clock(5, 0)),
+        (TWO, Defect::ShortLife, ticks(9)),
+        (LONG, Defect::Refreshes, ticks(12)),
+        (TWO, Defect::MissingIsEmpty, eviction()),
+        (NONE, Defect::UnknownIsRepeated, losses()),
+        (FALSELY_LOST, Defect::NoMargin, failover(8)),
+        (TWO, Defect::BeginsLate, ticks(12)),
+    ] {
+        mutant(defect, message, &race(defect).faults(faults));
+    }
+    let defect = Defect::LostIsFrozen;
+    let world = World::new(defect).insert(&[0, 0]);
+    mutant(defect, STUCK, &world.faults(Faults { evictions: 1, ..clock(99, 0) }));
 }
 
 #[test]
-fn mutant_growth_does_not_compare_the_list() {
-    mutant(TWO, &race(Defect::GrowthNoVersion).faults(ticks(9)));
-}
-
-#[test]
-fn mutant_a_clock_that_was_set_back_is_waited_for() {
-    mutant(LONG, &race(Defect::NoShift).faults(clock(5, 0)));
-}
-
-#[test]
-fn mutant_epochs_are_forgotten_too_early() {
-    mutant(TWO, &race(Defect::ShortLife).faults(ticks(9)));
-}
-
-#[test]
-fn mutant_a_repeat_refreshes_an_item() {
-    mutant(LONG, &race(Defect::Refreshes).faults(ticks(12)));
-}
-
-#[test]
-fn mutant_a_missing_key_is_an_empty_one() {
-    mutant(TWO, &race(Defect::MissingIsEmpty).faults(eviction()));
-}
-
-#[test]
-fn mutant_an_unknown_verdict_is_repeated() {
-    mutant(NONE, &race(Defect::UnknownIsRepeated).faults(losses()));
-}
-
-#[test]
-fn mutant_keys_expire_without_a_margin() {
-    mutant(FALSELY_LOST, &race(Defect::NoMargin).faults(failover(8)));
-}
-
-#[test]
-fn mutant_a_query_reads_epochs_that_are_due() {
-    let world = World::new(Defect::DueIsRead).insert(&[0, 1]).query(1);
-    mutant(FALSELY_LOST, &world.faults(ticks(9)));
-}
-
-#[test]
-fn mutant_a_query_takes_another_clock() {
-    let world = World::new(Defect::OtherClock).insert(&[0]).query(1);
-    mutant(MISSED, &world.faults(ticks(9)));
-}
-
-#[test]
-fn mutant_a_query_reads_the_list_first() {
-    let world = World::new(Defect::ListFirst).insert(&[0, 1]).query(1);
-    mutant(FALSELY_LOST, &world.faults(ticks(9)));
-}
-
-/// A growth that a failover has taken back comes again.
-#[test]
-fn mutant_a_query_reads_the_list_last() {
-    let world = World::new(Defect::ListLast).insert(&[0, 1]).query(1);
-    mutant(FALSELY_LOST, &world.faults(failover(2)));
-}
-
-#[test]
-fn mutant_a_lost_shard_waits_for_the_clock() {
-    let world = World::new(Defect::LostIsFrozen).insert(&[0, 0]);
-    mutant(STUCK, &world.faults(Faults { evictions: 1, ..clock(99, 0) }));
-}
-
-#[test]
-fn mutant_an_epoch_begins_where_the_last_ended() {
-    mutant(TWO, &race(Defect::BeginsLate).faults(ticks(12)));
+fn mutant_defects_of_queries_are_found() {
+    for (message, defect, items, faults) in [
+        (FALSELY_LOST, Defect::DueIsRead, &[0, 1][..], ticks(9)),
+        (MISSED, Defect::OtherClock, &[0], ticks(9)),
+        (FALSELY_LOST, Defect::ListFirst, &[0, 1], ticks(9)),
+        // A growth that a failover has taken back comes again.
+        (FALSELY_LOST, Defect::ListLast, &[0, 1], failover(2)),
+    ] {
+        mutant(defect, message, &World::new(defect).insert(items).query(1).faults(faults));
+    }
 }

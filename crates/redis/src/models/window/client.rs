@@ -4,8 +4,9 @@
 
 use std::sync::Arc;
 
-use super::shard::{IDENTITY, Shard, Stored, Time, WINDOW};
+use super::shard::{Shard, Stored, Time, WINDOW};
 use super::{Defect, FALSELY_LOST, LONG, MISSED, TWO};
+use crate::models::client::Outcome;
 use crate::models::{LOOP, NONE};
 use crate::window::{Epoch, Epochs, Insert, Query, Reply};
 
@@ -15,15 +16,6 @@ pub(super) enum Task {
     Insert(u64),
     /// Of item 0.
     Query,
-}
-
-/// The result of an insert.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Outcome {
-    New,
-    Known,
-    Unknown,
-    Lost,
 }
 
 /// What is on its way.
@@ -269,9 +261,4 @@ const fn may_be_new(stored: Stored, time: Time) -> bool {
 const fn may_be_known(stored: Stored, time: Time) -> bool {
     let passed = time.passed - stored.at.passed - (time.back - stored.at.back);
     passed < WINDOW.life().cast_signed()
-}
-
-/// The list of a client that knows nothing yet.
-pub(super) fn first(now: i64) -> Epochs {
-    Epochs::new(IDENTITY, vec![Epoch { number: 0, start: now, open: 0 }])
 }

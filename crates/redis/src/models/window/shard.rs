@@ -7,7 +7,7 @@ use super::Defect;
 use crate::window::{Epoch, Epochs, Reply, Window};
 use crate::wire::tag::Identity;
 
-pub(super) const IDENTITY: Identity = Identity::of_random(77);
+const IDENTITY: Identity = Identity::of_random(77);
 
 /// An epoch of two ticks.
 pub(super) const WINDOW: Window = Window::of_millis(6);
@@ -53,8 +53,7 @@ pub(super) struct Shard {
 impl Shard {
     /// Creates the first epoch.
     pub(super) fn new(now: i64) -> Self {
-        let list = Epochs::new(IDENTITY, vec![Epoch { number: 0, start: now, open: 0 }]);
-        let mut shard = Self { list: Some(list), keys: BTreeMap::new(), stored: [None; 2] };
+        let mut shard = Self { list: Some(first(now)), keys: BTreeMap::new(), stored: [None; 2] };
         shard.create((0, 0), now, Defect::None);
         shard
     }
@@ -196,6 +195,11 @@ impl Shard {
             None => self.list = None,
         }
     }
+}
+
+/// The first list: what a client knows that knows nothing yet.
+pub(super) fn first(now: i64) -> Epochs {
+    Epochs::new(IDENTITY, vec![Epoch { number: 0, start: now, open: 0 }])
 }
 
 impl fmt::Debug for Shard {

@@ -1,9 +1,10 @@
 //! The shard, its clock, and its clients: the events that can happen next, and what must be true at
 //! the end.
 
-use super::client::{Client, Moment, Outcome, Task, first};
-use super::shard::{Shard, Time, WINDOW};
+use super::client::{Client, Moment, Task};
+use super::shard::{Shard, Time, WINDOW, first};
 use super::{Defect, NOT_STORED, STUCK};
+use crate::models::client::Outcome;
 use crate::models::explore::Model;
 
 /// The time at which a shard is created.
@@ -139,10 +140,6 @@ impl World {
 
 impl Model for World {
     type Event = Event;
-
-    fn settle(&mut self) -> Result<(), &'static str> {
-        Ok(())
-    }
 
     fn events(&self) -> Vec<Event> {
         let mut events = Vec::new();
