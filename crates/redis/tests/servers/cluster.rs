@@ -5,30 +5,19 @@ use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use redis::Value;
 use tamis_hash::{HashItem, Rapid};
-use tamis_redis::{Error, RedisBloomFilter};
+use tamis_redis::Error;
 
-use crate::harness::{Cluster, PATIENCE, StopOnDrop, wait};
+use crate::harness::{Cluster, PATIENCE, StopOnDrop, insert_until, require_winners, wait};
 use crate::processes::{URLS, race};
 use crate::window;
 
 /// Shards, about 128 of which are in 4096 of the 16,384 slots.
 const SHARDS: u32 = 512;
 
-fn builder(cluster: &Cluster, name: &str) -> tamis_redis::Builder<u64> {
-    let builder = RedisBloomFilter::<u64>::builder(&cluster.url(), name);
-    let builder = builder.or_address(&cluster.nodes[1].url()).or_address(&cluster.nodes[2].url());
-    builder.hasher(Rapid::with_seed(1)).timeout(PATIENCE).deadline(PATIENCE)
-}
-
-/// Returns the slot of a shard, by the account of a server.
+/// Returns the slot of a shard.
 fn slot(cluster: &Cluster, name: &str, shard: u32) -> u16 {
-    let key = format!("{{{name}:{shard}}}:0");
-    match cluster.nodes[2].command(&["CLUSTER", "KEYSLOT", &key]) {
-        Value::Int(slot) => slot as u16,
-        other => panic!("{other:?}"),
-    }
+    cluster.slot(&format!("{{{name}:{shard}}}:0"))
 }
 
 fn shard(item: u64, shards: u32) -> u32 {
@@ -60,28 +49,14 @@ fn a_failover_loses_what_was_not_confirmed() {
 /// changes a slot.
 fn no_insert_is_lost_or_won_twice_while_slots_move(cluster: &Cluster) {
     let builder =
-        builder(cluster, "moving").capacity(200_000).false_positive_rate(1e-12).shards(SHARDS);
+        cluster.builder("moving").capacity(200_000).false_positive_rate(1e-12).shards(SHARDS);
     builder.create().unwrap();
     let slots: HashSet<u16> = (0..SHARDS).map(|shard| slot(cluster, "moving", shard)).collect();
     let moved = slots.iter().filter(|slot| **slot < 4000).count();
     assert!(moved >= 100, "{moved} shards move");
 
     let stop = OnceLock::new();
-    let writer = || {
-        let filter = builder.open().unwrap();
-        let mut won = Vec::new();
-        let mut next = 0_u64;
-        while stop.get().is_none() {
-            let batch: Vec<u64> = (next..next + 100).collect();
-            for (item, result) in batch.iter().zip(filter.insert_many(&batch)) {
-                if result.unwrap() {
-                    won.push(*item);
-                }
-            }
-            next += 100;
-        }
-        (won, next)
-    };
+    let writer = || insert_until(&stop, &builder.open().unwrap(), 100);
     let results: Vec<(Vec<u64>, u64)> = thread::scope(|scope| {
         let going = StopOnDrop(&stop);
         let writers: Vec<_> = (0..3).map(|_| scope.spawn(writer)).collect();
@@ -93,18 +68,10 @@ fn no_insert_is_lost_or_won_twice_while_slots_move(cluster: &Cluster) {
         drop(going);
         writers.into_iter().map(|writer| writer.join().unwrap()).collect()
     });
-    let inserted = results.iter().map(|(_, next)| *next).max().unwrap();
-    let won: Vec<u64> = results.into_iter().flat_map(|(won, _)| won).collect();
-    let distinct: HashSet<u64> = won.iter().copied().collect();
-    assert_eq!(won.len(), distinct.len(), "two winners");
-    // At a rate below 1e-4 few have none.
-    assert!(won.len() as f64 >= inserted as f64 * (1.0 - 1e-3), "{} of {inserted}", won.len());
-    let all: Vec<u64> = (0..inserted).collect();
     let filter = builder.open().unwrap();
-    let found = filter.contains_many(&all).unwrap();
-    assert_eq!(found.iter().filter(|found| !**found).count(), 0, "of {inserted}");
+    let inserted = require_winners(&filter, results);
     // A client that knows the old slots only is redirected.
-    assert!(filter.insert_many(&all).iter().all(|new| *new == Ok(false)));
+    assert!(filter.insert_many(0..inserted).iter().all(|new| *new == Ok(false)));
     eprintln!("{moved} shards moved, {inserted} items inserted meanwhile");
 }
 
@@ -113,7 +80,7 @@ fn no_insert_is_lost_or_won_twice_while_slots_move(cluster: &Cluster) {
 /// others.
 fn only_unconfirmed_inserts_are_lost(cluster: &mut Cluster) {
     let builder =
-        builder(cluster, "unconfirmed").capacity(1000).false_positive_rate(1e-12).shards(64);
+        cluster.builder("unconfirmed").capacity(1000).false_positive_rate(1e-12).shards(64);
     let fast = builder.create().unwrap();
     let confirmed = builder.clone().confirmed_by(1, PATIENCE).open().unwrap();
     // This one waits for a replica that is cut off.
@@ -173,7 +140,7 @@ fn only_unconfirmed_inserts_are_lost(cluster: &mut Cluster) {
 /// confirmed is lost.
 fn inserts_go_on_when_a_master_is_killed(cluster: &mut Cluster) {
     let builder =
-        builder(cluster, "going on").capacity(100_000).false_positive_rate(1e-12).shards(64);
+        cluster.builder("going on").capacity(100_000).false_positive_rate(1e-12).shards(64);
     builder.create().unwrap();
     // One of the masters has lost its replica in the other test.
     let builder = builder.timeout(Duration::from_secs(2));
@@ -222,7 +189,7 @@ fn inserts_go_on_when_a_master_is_killed(cluster: &mut Cluster) {
 
 /// Queries may go to replicas, whose bits are those of the master after a moment.
 fn queries_go_to_replicas(cluster: &Cluster) {
-    let builder = builder(cluster, "replicas").capacity(10_000).false_positive_rate(1e-12);
+    let builder = cluster.builder("replicas").capacity(10_000).false_positive_rate(1e-12);
     let filter = builder.clone().confirmed_by(1, PATIENCE).create().unwrap();
     let items: Vec<u64> = (0..5000).collect();
     assert!(filter.insert_many(&items).iter().all(Result::is_ok));

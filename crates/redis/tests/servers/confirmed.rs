@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use rustix::process::Signal;
-use tamis_redis::{AsyncRedisBloomFilter, Error, RedisBloomFilter};
+use tamis_redis::Error;
 
 use crate::harness::Server;
 
@@ -30,9 +30,7 @@ fn pair() -> Option<(Server, Server)> {
 #[test]
 fn a_stopped_replica_confirms_nothing_and_costs_no_verdict() {
     let Some((master, replica)) = pair() else { return };
-    let builder = AsyncRedisBloomFilter::<u64>::builder(&master.url(), "seen")
-        .capacity(100_000)
-        .false_positive_rate(1e-12);
+    let builder = master.async_builder::<u64>().capacity(100_000);
     // One wait takes a quarter of what a reply may take.
     let builder = builder.timeout(Duration::from_secs(2)).deadline(Duration::from_secs(120));
     let builder = builder.confirmed_by(1, Duration::from_millis(500));
@@ -82,10 +80,7 @@ fn a_stopped_replica_confirms_nothing_and_costs_no_verdict() {
 #[test]
 fn a_wait_that_is_given_up_delays_no_other() {
     let Some((master, replica)) = pair() else { return };
-    let builder = AsyncRedisBloomFilter::<u64>::builder(&master.url(), "seen")
-        .capacity(10_000)
-        .false_positive_rate(1e-12);
-    let builder = builder.timeout(Duration::from_secs(2));
+    let builder = master.async_builder::<u64>().capacity(10_000).timeout(Duration::from_secs(2));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let filter = builder.create().await.unwrap();
@@ -110,9 +105,7 @@ fn a_wait_that_is_given_up_delays_no_other() {
 #[test]
 fn any_time_is_a_time() {
     let Some((master, replica)) = pair() else { return };
-    let builder = RedisBloomFilter::<u64>::builder(&master.url(), "seen")
-        .capacity(10_000)
-        .false_positive_rate(1e-12);
+    let builder = master.builder::<u64>().capacity(10_000);
     let builder = builder.timeout(Duration::MAX).deadline(Duration::MAX);
     let patient = builder.clone().confirmed_by(1, Duration::MAX).create().unwrap();
     assert_eq!(patient.insert(&1), Ok(true));
@@ -132,9 +125,7 @@ fn any_time_is_a_time() {
 #[test]
 fn missing_replicas_are_awaited() {
     let Some(server) = Server::start() else { return };
-    let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen")
-        .capacity(10_000)
-        .false_positive_rate(1e-12);
+    let builder = server.builder::<u64>().capacity(10_000);
     let hasty = builder.clone().deadline(Duration::from_millis(500)).create().unwrap();
     server.command(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
     let result = hasty.insert(&1);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tamis_bloom::{BlockedBloomFilter, RotatingBloomFilter, ScalableBloomFilter};
 use tamis_formats::{Kind, Normalization, Options};
 use tamis_hash::{AnyStable, Rapid};
-use tamis_redis::{AsyncLocalFirst, AsyncRedisBloomFilter, Error, LocalFirst, RedisBloomFilter};
+use tamis_redis::{AsyncLocalFirst, Error, LocalFirst, RedisBloomFilter};
 
 use crate::harness::Server;
 
@@ -60,10 +60,7 @@ fn a_saved_copy_gives_the_same_answers() {
 #[test]
 fn a_pushed_filter_is_added() {
     let Some(server) = Server::start() else { return };
-    let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen")
-        .capacity(20_000)
-        .false_positive_rate(1e-12);
-    let builder = builder.hasher(Rapid::with_seed(1));
+    let builder = server.builder::<u64>().capacity(20_000).hasher(Rapid::with_seed(1));
     let filter = builder.create().unwrap();
     let own: Vec<u64> = (0..5000).collect();
     assert!(filter.insert_many(&own).iter().all(Result::is_ok));
@@ -129,10 +126,7 @@ fn a_local_filter_answers_repeats() {
     let Some(server) = Server::start() else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let builder = AsyncRedisBloomFilter::<u64>::builder(&server.url(), "seen")
-            .capacity(20_000)
-            .false_positive_rate(1e-12);
-        let remote = builder.create().await.unwrap();
+        let remote = server.async_builder::<u64>().capacity(20_000).create().await.unwrap();
         let local = ScalableBloomFilter::<u64>::builder()
             .hasher(remote.hasher().clone())
             .capacity(1000)

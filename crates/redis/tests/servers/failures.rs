@@ -11,9 +11,7 @@ use crate::harness::Server;
 type Builder = tamis_redis::Builder<u64>;
 
 fn builder(server: &Server) -> Builder {
-    let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen")
-        .capacity(10_000)
-        .false_positive_rate(1e-12);
+    let builder = server.builder().capacity(10_000);
     builder.timeout(Duration::from_secs(1)).deadline(Duration::from_secs(3))
 }
 

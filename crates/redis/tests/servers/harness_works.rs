@@ -4,7 +4,7 @@ use std::net::TcpStream;
 use std::process::{Command, Output};
 use std::{env, panic};
 
-use redis::{FromRedisValue, Value, cmd};
+use redis::{Value, cmd};
 
 use crate::harness::{Cluster, Server};
 
@@ -44,7 +44,7 @@ fn a_server_starts_again_empty_on_its_port() {
     assert_eq!(server.port(), port);
     assert_eq!(server.command(&["DBSIZE"]), Value::Int(0));
     // It has the same arguments.
-    let limit: Vec<String> = parsed(server.command(&["CONFIG", "GET", "maxmemory"]));
+    let limit: Vec<String> = server.query(&["CONFIG", "GET", "maxmemory"]);
     assert_eq!(limit, ["maxmemory", "10485760"]);
 }
 
@@ -118,16 +118,11 @@ fn a_cluster_moves_a_slot_and_survives_a_killed_master() {
 
 /// Returns a key of a slot of the node, and the slot.
 fn key_of(cluster: &Cluster, node: usize) -> (String, u16) {
-    let slot = |key: &String| parsed::<u16>(cluster.nodes[0].command(&["CLUSTER", "KEYSLOT", key]));
     let keys = (0..).map(|number: u32| format!("key {number}"));
-    let mut slots = keys.map(|key| (slot(&key), key)).map(|(slot, key)| (key, slot));
+    let mut slots = keys.map(|key| (key.clone(), cluster.slot(&key)));
     slots.find(|(_, slot)| cluster.nodes[node].owns(*slot)).unwrap()
 }
 
 fn get(node: &Server, key: &str) -> String {
-    parsed(node.command(&["GET", key]))
-}
-
-fn parsed<T: FromRedisValue>(value: Value) -> T {
-    T::from_redis_value(value).ok().unwrap()
+    node.query(&["GET", key])
 }

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use tamis_redis::{AsyncRedisBloomFilter, Error, RedisBloomFilter};
+use tamis_redis::Error;
 
 use crate::harness::{PATIENCE, Server, patiently};
 
@@ -14,10 +14,7 @@ fn start() -> Option<Server> {
 }
 
 fn builder(server: &Server) -> tamis_redis::Builder<u64> {
-    let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen")
-        .capacity(10_000)
-        .false_positive_rate(1e-12);
-    builder.timeout(PATIENCE).deadline(PATIENCE)
+    server.builder().capacity(10_000).timeout(PATIENCE).deadline(PATIENCE)
 }
 
 fn kill_clients(server: &Server) {
@@ -69,11 +66,8 @@ fn a_restart_and_killed_connections_cost_no_verdict() {
 fn a_runtime_that_stood_still_finds_the_end() {
     let Some(server) = start() else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let builder = AsyncRedisBloomFilter::<u64>::builder(&server.url(), "seen")
-        .capacity(10_000)
-        .false_positive_rate(1e-12);
-    let builder = builder.timeout(PATIENCE).deadline(PATIENCE);
-    let filter = runtime.block_on(builder.create()).unwrap();
+    let builder = server.async_builder::<u64>().capacity(10_000);
+    let filter = runtime.block_on(builder.timeout(PATIENCE).deadline(PATIENCE).create()).unwrap();
     for item in 0..30 {
         kill_clients(&server);
         thread::sleep(Duration::from_millis(5));

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use futures_util::future::join_all;
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, Value, cmd};
+use redis::{AsyncConnectionConfig, Client, cmd};
 use tamis_redis::{AsyncRedisBloomFilter, Error, RedisBloomFilter};
 
 use crate::harness::{PATIENCE, Server};
@@ -56,11 +56,9 @@ fn filters_stay_usable_while_workers_destroy_and_create_them() {
     // 1. Each filter can be used, and is deleted as a whole.
     let unusable: Vec<_> = (0..FILTERS).filter_map(|number| unusable(&url, number)).collect();
     assert_eq!(unusable, [""; 0], "{} of {FILTERS} filters", unusable.len());
-    let Value::Array(left) = server.command(&["KEYS", "*"]) else { panic!("no keys") };
-    for key in left {
-        let key: String = redis::from_redis_value(key).unwrap();
+    for key in server.keys() {
         assert!(key.ends_with("}:lives"), "{key} is left");
-        let Value::Int(seconds) = server.command(&["TTL", &key]) else { panic!("no time") };
+        let seconds: i64 = server.query(&["TTL", &key]);
         assert!(seconds >= 0, "{key} is left for ever");
     }
 

@@ -17,9 +17,7 @@ const LOSSES: [&[&[&str]]; 4] = [
 fn a_lost_key_is_never_an_empty_one() {
     let Some(server) = Server::start_with(&["--enable-debug-command", "yes"]) else { return };
     for loss in LOSSES {
-        let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen")
-            .capacity(10_000)
-            .false_positive_rate(1e-12);
+        let builder = server.builder::<u64>().capacity(10_000);
         let filter = builder.create().unwrap();
         let items: Vec<u64> = (0..1000).collect();
         assert!(filter.insert_many(&items).iter().all(Result::is_ok));
@@ -50,9 +48,7 @@ fn a_lost_key_is_never_an_empty_one() {
 fn a_lost_slice_is_found() {
     let Some(server) = Server::start() else { return };
     for lost in [0, 1, 2] {
-        let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen")
-            .capacity(1000)
-            .false_positive_rate(1e-12);
+        let builder = server.builder::<u64>().capacity(1000);
         let filter = builder.create().unwrap();
         // Each shard grows to its third slice at least.
         let items: Vec<u64> = (0..6000).collect();

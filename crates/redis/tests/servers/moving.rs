@@ -1,15 +1,13 @@
 //! Slots that move key by key, and stay half moved: nothing is lost, and nothing is held.
 
-use std::collections::HashSet;
 use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use redis::{Connection, Value, cmd};
-use tamis_hash::Rapid;
-use tamis_redis::{Error, RedisBloomFilter};
+use tamis_redis::Error;
 
-use crate::harness::{Cluster, PATIENCE, Server, StopOnDrop, patiently};
+use crate::harness::{Cluster, Move, PATIENCE, Server, StopOnDrop};
+use crate::harness::{insert_until, patiently, require_winners};
 
 /// How long the storm lasts: under `cargo xtask ci --long`, which sets `TAMIS_LONG` for the
 /// compiler, an hour.
@@ -19,79 +17,9 @@ const STORM: Duration =
 /// How long one filter is in the storm. The next has other keys, sizes and moves.
 const ROUND: Duration = Duration::from_secs(5);
 
-fn builder(cluster: &Cluster, name: &str) -> tamis_redis::Builder<u64> {
-    let builder = RedisBloomFilter::<u64>::builder(&cluster.url(), name);
-    let builder = builder.or_address(&cluster.nodes[1].url()).or_address(&cluster.nodes[2].url());
-    builder.hasher(Rapid::with_seed(1)).timeout(PATIENCE).deadline(PATIENCE)
-}
-
-/// A move of a slot from one node to another.
-struct Move {
-    slot: String,
-    ids: [String; 2],
-    port: String,
-    source: Connection,
-    target: Connection,
-}
-
-impl Move {
-    fn begin(cluster: &Cluster, slot: u16, from: usize, to: usize) -> Self {
-        let id = |node: usize| match cluster.nodes[node].command(&["CLUSTER", "MYID"]) {
-            Value::BulkString(id) => String::from_utf8(id).unwrap(),
-            other => panic!("{other:?}"),
-        };
-        let connection = |node: usize| cluster.nodes[node].connection();
-        let mut begun = Self {
-            slot: slot.to_string(),
-            ids: [id(from), id(to)],
-            port: cluster.nodes[to].port().to_string(),
-            source: connection(from),
-            target: connection(to),
-        };
-        let [source, target] = begun.ids.clone();
-        begun.set(false, &["IMPORTING", &source]);
-        begun.set(true, &["MIGRATING", &target]);
-        begun
-    }
-
-    /// Moves one key.
-    fn key(&mut self, key: &str) {
-        let mut migrate = cmd("MIGRATE");
-        migrate.arg(&["127.0.0.1", &self.port, key, "0", "60000"]);
-        migrate.exec(&mut self.source).unwrap();
-    }
-
-    /// Returns the keys that have not been moved.
-    fn keys(&mut self) -> Vec<String> {
-        let mut command = cmd("CLUSTER");
-        let get = command.arg(&["GETKEYSINSLOT", &self.slot, "1000"]);
-        get.query(&mut self.source).unwrap()
-    }
-
-    /// Moves all other keys, and gives the slot to the new node.
-    fn end(mut self) {
-        loop {
-            let keys = self.keys();
-            if keys.is_empty() {
-                break;
-            }
-            keys.iter().for_each(|key| self.key(key));
-        }
-        let target = self.ids[1].clone();
-        self.set(false, &["NODE", &target]);
-        self.set(true, &["NODE", &target]);
-    }
-
-    fn set(&mut self, of_source: bool, words: &[&str]) {
-        let connection = if of_source { &mut self.source } else { &mut self.target };
-        cmd("CLUSTER").arg("SETSLOT").arg(&self.slot).arg(words).exec(connection).unwrap();
-    }
-}
-
 /// Returns the slot of a key, and the master that has it.
 fn place(cluster: &Cluster, key: &str) -> (u16, usize) {
-    let Value::Int(slot) = cluster.nodes[0].command(&["CLUSTER", "KEYSLOT", key]) else { panic!() };
-    let slot = slot as u16;
+    let slot = cluster.slot(key);
     (slot, (0..3).find(|node| cluster.nodes[*node].owns(slot)).unwrap())
 }
 
@@ -111,7 +39,7 @@ fn moving_slots_lose_nothing() {
 
 /// A resharding ends in the middle: one of three slices is on the new node.
 fn a_slot_that_stays_half_moved_loses_and_holds_nothing(cluster: &Cluster) {
-    let builder = builder(cluster, "half").capacity(2000).shards(2).false_positive_rate(1e-6);
+    let builder = cluster.builder("half").capacity(2000).shards(2).false_positive_rate(1e-6);
     let filter = builder.create().unwrap();
     let mut items: Vec<u64> = (0..9000).collect();
     assert!(filter.insert_many(&items).iter().all(Result::is_ok));
@@ -119,7 +47,7 @@ fn a_slot_that_stays_half_moved_loses_and_holds_nothing(cluster: &Cluster) {
     assert!(slices >= 3, "{slices}");
     let (slot, from) = place(cluster, "{half:0}:0");
     let to = (from + 1) % 3;
-    let mut half = Move::begin(cluster, slot, from, to);
+    let mut half = Move::of(cluster, slot, from, to);
     half.key(&cluster.bits_key("half", 0, 1));
 
     // All calls work, of clients old and new.
@@ -158,12 +86,12 @@ fn a_slot_that_stays_half_moved_loses_and_holds_nothing(cluster: &Cluster) {
 /// A key that is deleted while its slot moves: until the move ends, nobody knows. Both sides of the
 /// move are named.
 fn a_lost_key_is_lost_when_its_slot_is_settled(cluster: &Cluster) {
-    let builder = builder(cluster, "gone").capacity(2000).false_positive_rate(1e-12).shards(1);
+    let builder = cluster.builder("gone").capacity(2000).false_positive_rate(1e-12).shards(1);
     let filter = builder.create().unwrap();
     assert_eq!(filter.insert(&1), Ok(true));
     let (slot, from) = place(cluster, "{gone:0}:0");
     let to = (from + 1) % 3;
-    let moving = Move::begin(cluster, slot, from, to);
+    let mut moving = Move::of(cluster, slot, from, to);
     cluster.nodes[from].command(&["DEL", &cluster.bits_key("gone", 0, 0)]);
     let [from, to] = [from, to].map(|node| format!("127.0.0.1:{}", cluster.nodes[node].port()));
     let expected = format!("slot {slot} moves from {from} to {to}");
@@ -186,13 +114,12 @@ fn a_lost_key_is_lost_when_its_slot_is_settled(cluster: &Cluster) {
     builder.destroy().unwrap();
     builder.create().unwrap();
     let (slot, from) = place(cluster, "{gone:0}:0");
-    let mut stranded = Move::begin(cluster, slot, from, (from + 1) % 3);
+    let mut stranded = Move::of(cluster, slot, from, (from + 1) % 3);
     stranded.key(&cluster.bits_key("gone", 0, 0));
-    stranded.set(true, &["STABLE"]);
+    stranded.set_source("STABLE");
     let error = hasty.open().unwrap_err();
     assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
-    let target = stranded.ids[1].clone();
-    stranded.set(true, &["MIGRATING", &target]);
+    stranded.set_source("MIGRATING");
     builder.open().unwrap();
     stranded.end();
     builder.open().unwrap();
@@ -227,25 +154,12 @@ fn storm(cluster: &Cluster, seed: u64) {
     let mut random = Random(seed);
     let name = format!("storm {seed}");
     let shards = 1 + random.below(12) as u32;
-    let builder = builder(cluster, &name).capacity(2000).shards(shards).false_positive_rate(1e-6);
+    let builder = cluster.builder(&name).capacity(2000).shards(shards).false_positive_rate(1e-6);
     builder.create().unwrap();
     let end = Instant::now() + ROUND;
     let stop = OnceLock::new();
     // Three clients race for the same items.
-    let write = || {
-        let filter = builder.open().unwrap();
-        let (mut won, mut next) = (Vec::new(), 0_u64);
-        while stop.get().is_none() {
-            let batch: Vec<u64> = (next..next + 50).collect();
-            for (item, result) in batch.iter().zip(filter.insert_many(&batch)) {
-                if result.unwrap() {
-                    won.push(*item);
-                }
-            }
-            next += 50;
-        }
-        (won, next)
-    };
+    let write = || insert_until(&stop, &builder.open().unwrap(), 50);
     let grown = OnceLock::new();
     let read = || {
         let mut reads = 0;
@@ -272,7 +186,7 @@ fn storm(cluster: &Cluster, seed: u64) {
             let shard = random.below(shards as usize);
             let (slot, from) = place(cluster, &format!("{{{name}:{shard}}}:0"));
             let to = (from + 1 + random.below(2)) % 3;
-            let mut moving = Move::begin(cluster, slot, from, to);
+            let mut moving = Move::of(cluster, slot, from, to);
             let mut keys = moving.keys();
             while !keys.is_empty() {
                 let key = keys.swap_remove(random.below(keys.len()));
@@ -287,14 +201,8 @@ fn storm(cluster: &Cluster, seed: u64) {
         let results = writers.into_iter().map(|writer| writer.join().unwrap()).collect();
         (results, reader.join().unwrap())
     });
-    let inserted = results.iter().map(|(_, next)| *next).max().unwrap();
-    let won: Vec<u64> = results.into_iter().flat_map(|(won, _)| won).collect();
-    let distinct: HashSet<u64> = won.iter().copied().collect();
-    assert_eq!(won.len(), distinct.len(), "two winners");
-    assert!(won.len() as f64 >= inserted as f64 * (1.0 - 1e-3), "{} of {inserted}", won.len());
     let filter = builder.open().unwrap();
-    let found = filter.contains_many(0..inserted).unwrap();
-    assert_eq!(found.iter().filter(|found| !**found).count(), 0, "of {inserted}");
+    let inserted = require_winners(&filter, results);
     let slices = filter.storage().unwrap().slices;
     assert!(moved > 0 && reads > 0 && slices > 2, "{moved} {reads} {slices}");
     eprintln!(

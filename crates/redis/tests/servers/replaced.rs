@@ -8,9 +8,8 @@ use tamis_redis::{Builder, Error, RedisBloomFilter};
 
 use crate::harness::{Server, patiently, wait};
 
-/// At this rate, no test fails for a false positive.
 fn builder(server: &Server) -> Builder<u64> {
-    RedisBloomFilter::builder(&server.url(), "seen").capacity(1000).false_positive_rate(1e-12)
+    server.builder().capacity(1000)
 }
 
 /// An old client neither reads nor writes the new filter, and leaves no key.
@@ -143,8 +142,8 @@ fn the_next_client_takes_the_place_of_one_that_was_killed() {
 /// Makes a filter one whose client was killed after it had created this number of keys. Returns its
 /// life.
 fn unfinished(server: &Server, keys: u32) -> String {
-    let Value::BulkString(ready) = server.command(&["GET", "{seen}"]) else { panic!() };
-    let creating = String::from_utf8(ready).unwrap().replace("\"ready\":true", "\"ready\":false");
+    let ready: String = server.query(&["GET", "{seen}"]);
+    let creating = ready.replace("\"ready\":true", "\"ready\":false");
     server.command(&["SET", "{seen}", &creating]);
     for shard in keys..16 {
         server.command(&["DEL", &server.bits_key("seen", shard, 0)]);
@@ -155,9 +154,7 @@ fn unfinished(server: &Server, keys: u32) -> String {
 
 /// Records that a client creates this life, and may be alive for 9 s.
 fn begin(server: &Server, life: &str) {
-    let Value::Array(now) = server.command(&["TIME"]) else { panic!() };
-    let Value::BulkString(seconds) = &now[0] else { panic!() };
-    let seconds: u64 = str::from_utf8(seconds).unwrap().parse().unwrap();
+    let (seconds, _): (u64, u64) = server.query(&["TIME"]);
     let record = format!("creating {} 16", (seconds + 9) * 1000);
     server.command(&["HSET", "{seen}:lives", life, &record]);
 }
@@ -200,8 +197,8 @@ fn a_deletion_removes_every_life() {
 fn the_first_layout_is_refused() {
     let Some(server) = Server::start() else { return };
     builder(&server).create().unwrap();
-    let Value::BulkString(text) = server.command(&["GET", "{seen}"]) else { panic!() };
-    let first = String::from_utf8(text).unwrap().replace("\"version\":2", "\"version\":1");
+    let text: String = server.query(&["GET", "{seen}"]);
+    let first = text.replace("\"version\":2", "\"version\":1");
     server.command(&["SET", "{seen}", &first]);
     let error = builder(&server).open().unwrap_err();
     assert!(

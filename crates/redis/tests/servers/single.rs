@@ -4,17 +4,14 @@ use std::thread;
 use std::time::Duration;
 
 use tamis_hash::{Rapid, Xxh3};
-use tamis_redis::{AsyncRedisBloomFilter, Error, RedisBloomFilter};
+use tamis_redis::{Error, RedisBloomFilter};
 
 use crate::harness::Server;
 
 #[test]
 fn an_item_is_new_once() {
     let Some(server) = Server::start() else { return };
-    let builder = RedisBloomFilter::<str>::builder(&server.url(), "seen")
-        .capacity(1000)
-        .false_positive_rate(1e-12);
-    let filter = builder.create().unwrap();
+    let filter = server.builder::<str>().capacity(1000).create().unwrap();
     assert_eq!(filter.contains("a"), Ok(false));
     assert_eq!(filter.insert("a"), Ok(true));
     assert_eq!(filter.insert("a"), Ok(false));
@@ -107,20 +104,16 @@ fn parameters_are_those_of_the_filter() {
     // A deleted filter leaves no key but the list of its lives, which expires.
     builder().destroy().unwrap();
     assert_eq!(server.keys(), ["{seen}:lives"]);
-    let redis::Value::Int(left) = server.command(&["TTL", "{seen}:lives"]) else { panic!() };
+    let left: i64 = server.query(&["TTL", "{seen}:lives"]);
     assert!((1..=7 * 86_400).contains(&left), "{left}");
 }
 
 #[test]
 fn one_of_racing_clients_creates_the_filter() {
     let Some(server) = Server::start() else { return };
-    let url = server.url();
     let won: usize = thread::scope(|scope| {
         let client = || {
-            let builder = RedisBloomFilter::<u64>::builder(&url, "seen")
-                .capacity(100_000)
-                .false_positive_rate(1e-12);
-            let filter = builder.open_or_create().unwrap();
+            let filter = server.builder::<u64>().capacity(100_000).open_or_create().unwrap();
             let items: Vec<u64> = (0..1000).collect();
             filter.insert_many(&items).into_iter().filter(|new| *new == Ok(true)).count()
         };
@@ -135,9 +128,7 @@ fn one_of_racing_clients_creates_the_filter() {
 fn what_is_in_the_way_is_kept() {
     let Some(server) = Server::start() else { return };
     server.command(&["SET", "{seen:3}:0", "of another program"]);
-    let builder = RedisBloomFilter::<str>::builder(&server.url(), "seen")
-        .capacity(1000)
-        .false_positive_rate(1e-12);
+    let builder = server.builder::<str>().capacity(1000);
     builder.create().unwrap();
     builder.destroy().unwrap();
     assert_eq!(server.keys(), ["{seen:3}:0", "{seen}:lives"]);
@@ -150,13 +141,9 @@ fn what_is_in_the_way_is_kept() {
 #[test]
 fn a_filter_that_is_not_ready_is_awaited() {
     let Some(server) = Server::start() else { return };
-    let builder = RedisBloomFilter::<str>::builder(&server.url(), "seen")
-        .capacity(1000)
-        .false_positive_rate(1e-12);
-    let builder = builder.deadline(Duration::from_secs(2));
+    let builder = server.builder::<str>().capacity(1000).deadline(Duration::from_secs(2));
     builder.create().unwrap();
-    let redis::Value::BulkString(ready) = server.command(&["GET", "{seen}"]) else { panic!() };
-    let ready = String::from_utf8(ready).unwrap();
+    let ready: String = server.query(&["GET", "{seen}"]);
     let creating = ready.replace("\"ready\":true", "\"ready\":false");
     server.command(&["SET", "{seen}", &creating]);
     assert_eq!(builder.open().unwrap_err(), Error::Creating);
@@ -177,10 +164,7 @@ fn the_asynchronous_filter_is_the_same() {
     let Some(server) = Server::start() else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let builder = AsyncRedisBloomFilter::<u64>::builder(&server.url(), "seen")
-            .capacity(1000)
-            .false_positive_rate(1e-12);
-        let filter = builder.create().await.unwrap();
+        let filter = server.async_builder::<u64>().capacity(1000).create().await.unwrap();
         // Many tasks insert the same items one by one.
         let clients = (0..8).map(|_| async {
             let mut won = 0;

@@ -32,13 +32,9 @@ fn time(connection: &mut Connection) -> i64 {
     seconds * 1_000_000 + micros
 }
 
-fn texts(value: Value) -> Vec<String> {
-    redis::from_redis_value(value).unwrap()
-}
-
 /// Returns the key of the list of a shard.
 fn list(server: &Server, shard: u32) -> String {
-    let keys = texts(server.command(&["KEYS", &format!("{{seen:{shard}}}:*:epochs")]));
+    let keys = server.keys_like(&format!("{{seen:{shard}}}:*:epochs"));
     assert_eq!(keys.len(), 1, "{keys:?}");
     keys[0].clone()
 }
@@ -47,7 +43,7 @@ fn list(server: &Server, shard: u32) -> String {
 /// much the other way.
 fn move_starts(server: &Server, shard: u32, by: i64) {
     let list = list(server, shard);
-    let text: String = redis::from_redis_value(server.command(&["GET", &list])).unwrap();
+    let text: String = server.query(&["GET", &list]);
     let moved = text.split(' ').map(|word| match word.split(':').collect::<Vec<_>>()[..] {
         [number, start, open] => format!("{number}:{}:{open}", start.parse::<i64>().unwrap() + by),
         _ => word.to_owned(),
@@ -115,7 +111,7 @@ fn items_are_remembered_for_the_span_and_at_most_a_third_longer() {
         let items: Vec<u64> = (40 * round..40 * round + 40).collect();
         assert!(filter.insert_many(&items).iter().all(Result::is_ok));
         round += 1;
-        let keys = texts(server.command(&["KEYS", "{seen:0}:*:0"]));
+        let keys = server.keys_like("{seen:0}:*:0");
         if keys.is_empty() { Err("a key") } else { Ok(keys) }
     });
     assert!(keys.len() <= 4, "{keys:?}");
@@ -203,7 +199,7 @@ fn an_epoch_grows_and_its_keys_expire() {
         RedisBloomFilter::<u64>::builder(&server.url(), "seen").window(Duration::from_secs(9));
     assert!(matches!(wrong.open(), Err(Error::Parameters { field: "window", .. })));
     // The life of an epoch is 4800 s, and the margin 1200 s. Lists stay.
-    for key in texts(server.command(&["KEYS", "{seen:*"])) {
+    for key in server.keys_like("{seen:*") {
         let left = server.command(&["PTTL", &key]);
         if key.ends_with(":epochs") {
             assert_eq!(left, Value::Int(-1), "{key}");
@@ -242,7 +238,7 @@ fn a_lost_epoch_is_found_and_forgotten() {
     assert_eq!(builder.open().unwrap().insert(&3), Ok(true));
     // All epochs are due, and their keys have expired.
     move_starts(&server, 0, -9_000_000);
-    let keys = texts(server.command(&["KEYS", "{seen:0}:*[0-9]"]));
+    let keys = server.keys_like("{seen:0}:*[0-9]");
     assert_eq!(keys.len(), 2, "{keys:?}");
     keys.iter().for_each(|key| _ = server.command(&["DEL", key]));
     assert_eq!((filter.contains(&3), filter.figures().unwrap().items.value), (Ok(false), 0.0));

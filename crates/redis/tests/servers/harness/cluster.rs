@@ -1,9 +1,11 @@
 //! A cluster of three masters and three replicas.
 
 use redis::{Connection, Value, cmd};
+use tamis_hash::Rapid;
+use tamis_redis::{Builder, RedisBloomFilter};
 
 use super::server::Server;
-use super::wait;
+use super::{PATIENCE, wait};
 
 /// The masters, and the slots of each.
 const MASTERS: [[u16; 2]; 3] = [[0, 5460], [5461, 10_922], [10_923, 16_383]];
@@ -57,9 +59,7 @@ impl Cluster {
             // A replica must know its master first.
             let id = master.id();
             wait("a replica has its master", || {
-                let mut command = cmd("CLUSTER");
-                let replicate = command.arg(&["REPLICATE", &id]);
-                replicate.query::<Value>(&mut replica.connection()).is_ok()
+                cmd("CLUSTER").arg(&["REPLICATE", &id]).exec(&mut replica.connection()).is_ok()
             });
         }
         wait("the cluster works", || {
@@ -78,11 +78,21 @@ impl Cluster {
 
     /// Returns the key of a slice of a shard of a filter.
     pub(crate) fn bits_key(&self, name: &str, shard: u32, slice: u32) -> String {
-        let Value::Int(slot) = self.nodes[0].command(&["CLUSTER", "KEYSLOT", name]) else {
-            panic!()
-        };
-        let node = self.nodes.iter().find(|node| node.owns(slot as u16)).unwrap();
+        let slot = self.slot(name);
+        let node = self.nodes.iter().find(|node| node.owns(slot)).unwrap();
         node.bits_key(name, shard, slice)
+    }
+
+    /// Returns the slot of a key, by the account of a server.
+    pub(crate) fn slot(&self, key: &str) -> u16 {
+        self.nodes[2].query(&["CLUSTER", "KEYSLOT", key])
+    }
+
+    /// Returns a builder of a filter, which any master can be asked for.
+    pub(crate) fn builder(&self, name: &str) -> Builder<u64> {
+        let builder = RedisBloomFilter::builder(&self.url(), name);
+        let builder = builder.or_address(&self.nodes[1].url()).or_address(&self.nodes[2].url());
+        builder.hasher(Rapid::with_seed(1)).timeout(PATIENCE).deadline(PATIENCE)
     }
 
     /// Kills a node. If it is a master, its replica may take its place.
@@ -118,47 +128,97 @@ impl Cluster {
 
     /// Moves slots from one node to another, with their keys, as an operator does.
     pub(crate) fn move_slots(&self, slots: impl IntoIterator<Item = u16>, from: usize, to: usize) {
-        let [mut source, mut target] = [from, to].map(|node| self.nodes[node].connection());
-        let ids = [self.nodes[from].id(), self.nodes[to].id()];
-        let port = self.nodes[to].port().to_string();
+        let mut moving = Move::between(self, from, to);
         for slot in slots {
-            let slot = slot.to_string();
-            let set = |words: &[&str], connection: &mut Connection| {
-                cmd("CLUSTER").arg("SETSLOT").arg(&slot).arg(words).exec(connection).unwrap();
-            };
-            set(&["IMPORTING", &ids[0]], &mut target);
-            set(&["MIGRATING", &ids[1]], &mut source);
-            loop {
-                let mut command = cmd("CLUSTER");
-                let get = command.arg(&["GETKEYSINSLOT", &slot, "100"]);
-                let keys: Vec<String> = get.query(&mut source).unwrap();
-                if keys.is_empty() {
-                    break;
-                }
-                let mut migrate = cmd("MIGRATE");
-                migrate.arg(&["127.0.0.1", &port, "", "0", "60000", "KEYS"]).arg(&keys);
-                migrate.exec(&mut source).unwrap();
-            }
-            // The new node first, so that the slot always has one.
-            set(&["NODE", &ids[1]], &mut target);
-            set(&["NODE", &ids[1]], &mut source);
+            moving.begin(slot);
+            moving.end();
         }
+    }
+}
+
+/// A move of a slot from one node to another.
+pub(crate) struct Move {
+    slot: String,
+    ids: [String; 2],
+    port: String,
+    source: Connection,
+    target: Connection,
+}
+
+impl Move {
+    fn between(cluster: &Cluster, from: usize, to: usize) -> Self {
+        let [from, to] = [from, to].map(|node| &cluster.nodes[node]);
+        Self {
+            slot: String::new(),
+            ids: [from.id(), to.id()],
+            port: to.port().to_string(),
+            source: from.connection(),
+            target: to.connection(),
+        }
+    }
+
+    /// Begins the move of a slot.
+    pub(crate) fn of(cluster: &Cluster, slot: u16, from: usize, to: usize) -> Self {
+        let mut begun = Self::between(cluster, from, to);
+        begun.begin(slot);
+        begun
+    }
+
+    fn begin(&mut self, slot: u16) {
+        self.slot = slot.to_string();
+        self.set_target("IMPORTING", 0);
+        self.set_source("MIGRATING");
+    }
+
+    /// Moves one key.
+    pub(crate) fn key(&mut self, key: &str) {
+        let words = ["127.0.0.1", &self.port, key, "0", "60000"];
+        cmd("MIGRATE").arg(&words).exec(&mut self.source).unwrap();
+    }
+
+    /// Returns the keys that have not been moved.
+    pub(crate) fn keys(&mut self) -> Vec<String> {
+        let words = ["GETKEYSINSLOT", &self.slot, "1000"];
+        cmd("CLUSTER").arg(&words).query(&mut self.source).unwrap()
+    }
+
+    /// Moves all other keys, and gives the slot to the new node.
+    pub(crate) fn end(&mut self) {
+        loop {
+            let keys = self.keys();
+            if keys.is_empty() {
+                break;
+            }
+            keys.iter().for_each(|key| self.key(key));
+        }
+        // The new node first, so that the slot always has one.
+        self.set_target("NODE", 1);
+        self.set_source("NODE");
+    }
+
+    /// Sets the state of the slot in the old node: with the new one, or `STABLE`.
+    pub(crate) fn set_source(&mut self, state: &str) {
+        let mut words = vec!["SETSLOT", &self.slot, state];
+        words.extend((state != "STABLE").then_some(&*self.ids[1]));
+        cmd("CLUSTER").arg(words).exec(&mut self.source).unwrap();
+    }
+
+    /// Sets the state of the slot in the new node, with the old one or the new one.
+    fn set_target(&mut self, state: &str, id: usize) {
+        let words = ["SETSLOT", &self.slot, state, &self.ids[id]];
+        cmd("CLUSTER").arg(&words).exec(&mut self.target).unwrap();
     }
 }
 
 impl Server {
     /// Returns how many nodes the server knows, itself included.
     fn known_nodes(&self) -> usize {
-        let Value::BulkString(nodes) = self.command(&["CLUSTER", "NODES"]) else { panic!() };
-        let nodes = String::from_utf8(nodes).unwrap();
+        let nodes: String = self.query(&["CLUSTER", "NODES"]);
         nodes.lines().filter(|line| !line.contains("handshake")).count()
     }
 
     fn id(&self) -> String {
-        match self.command(&["CLUSTER", "MYID"]) {
-            Value::BulkString(id) => String::from_utf8(id).unwrap(),
-            other => panic!("{other:?}"),
-        }
+        self.query(&["CLUSTER", "MYID"])
     }
 
     pub(crate) fn info(&self, field: &str) -> String {

@@ -7,12 +7,15 @@
 mod cluster;
 mod server;
 
+use std::collections::HashSet;
 use std::fmt::Debug;
 use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-pub(crate) use self::cluster::Cluster;
+use tamis_redis::RedisBloomFilter;
+
+pub(crate) use self::cluster::{Cluster, Move};
 pub(crate) use self::server::Server;
 
 /// How long a busy machine may take for anything.
@@ -25,6 +28,42 @@ impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         _ = self.0.set(());
     }
+}
+
+/// Inserts the items from 0 on, in batches, until it is stopped. Returns those that were new, and
+/// how many it has inserted.
+pub(crate) fn insert_until(
+    stop: &OnceLock<()>,
+    filter: &RedisBloomFilter<u64>,
+    batch: u64,
+) -> (Vec<u64>, u64) {
+    let (mut won, mut next) = (Vec::new(), 0);
+    while stop.get().is_none() {
+        for (item, result) in (next..).zip(filter.insert_many(next..next + batch)) {
+            if result.unwrap() {
+                won.push(item);
+            }
+        }
+        next += batch;
+    }
+    (won, next)
+}
+
+/// Requires that of clients which inserted the same items one has won each, and that the filter,
+/// whose rate is below 1e-4, has all of them. Returns the number of items.
+pub(crate) fn require_winners(
+    filter: &RedisBloomFilter<u64>,
+    results: Vec<(Vec<u64>, u64)>,
+) -> u64 {
+    let inserted = results.iter().map(|(_, next)| *next).max().unwrap();
+    let won: Vec<u64> = results.into_iter().flat_map(|(won, _)| won).collect();
+    let distinct: HashSet<u64> = won.iter().copied().collect();
+    assert_eq!(won.len(), distinct.len(), "two winners");
+    // Few items have none.
+    assert!(won.len() as f64 >= inserted as f64 * (1.0 - 1e-3), "{} of {inserted}", won.len());
+    let found = filter.contains_many(0..inserted).unwrap();
+    assert_eq!(found.iter().filter(|found| !**found).count(), 0, "of {inserted}");
+    inserted
 }
 
 /// Repeats something until it succeeds.

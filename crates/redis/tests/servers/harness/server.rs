@@ -9,7 +9,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use std::{env, fs, io};
 
-use redis::{Client, Connection, RedisResult, Value};
+use redis::{Client, Connection, FromRedisValue, RedisResult, Value};
+use tamis_redis::{AsyncBuilder, AsyncRedisBloomFilter, Builder, RedisBloomFilter};
 use tempfile::TempDir;
 
 use super::PATIENCE;
@@ -84,26 +85,43 @@ impl Server {
         Client::open(self.url()).unwrap().get_connection().unwrap()
     }
 
+    /// Returns a builder of the filter `seen`. At its rate, no test fails for a false positive.
+    pub(crate) fn builder<T: ?Sized>(&self) -> Builder<T> {
+        RedisBloomFilter::builder(&self.url(), "seen").false_positive_rate(1e-12)
+    }
+
+    /// Returns [`builder`](Self::builder) for tasks.
+    pub(crate) fn async_builder<T: ?Sized>(&self) -> AsyncBuilder<T> {
+        AsyncRedisBloomFilter::builder(&self.url(), "seen").false_positive_rate(1e-12)
+    }
+
     /// Runs one command, and returns its reply.
     pub(crate) fn command(&self, words: &[&str]) -> Value {
-        let mut command = redis::cmd(words[0]);
-        command.arg(&words[1..]).query(&mut self.connection()).unwrap()
+        self.query(words)
+    }
+
+    /// Runs one command, and returns its reply as a value of a type.
+    pub(crate) fn query<T: FromRedisValue>(&self, words: &[&str]) -> T {
+        let reply = redis::cmd(words[0]).arg(&words[1..]).query(&mut self.connection());
+        reply.unwrap_or_else(|error| panic!("{words:?}: {error}"))
     }
 
     /// Returns the key of a slice of a shard of a filter.
     pub(crate) fn bits_key(&self, name: &str, shard: u32, slice: u32) -> String {
-        let Value::BulkString(text) = self.command(&["GET", &format!("{{{name}}}")]) else {
-            panic!("there is no filter {name}");
-        };
-        let descriptor: serde_json::Value = serde_json::from_slice(&text).unwrap();
+        let text: String = self.query(&["GET", &format!("{{{name}}}")]);
+        let descriptor: serde_json::Value = serde_json::from_str(&text).unwrap();
         let life = descriptor["identity"].as_u64().unwrap();
         format!("{{{name}:{shard}}}:{life:016x}:{slice}")
     }
 
     /// Returns all keys, in order.
     pub(crate) fn keys(&self) -> Vec<String> {
-        let mut keys: Vec<String> =
-            redis::cmd("KEYS").arg("*").query(&mut self.connection()).unwrap();
+        self.keys_like("*")
+    }
+
+    /// Returns the keys that a pattern describes, in order.
+    pub(crate) fn keys_like(&self, pattern: &str) -> Vec<String> {
+        let mut keys: Vec<String> = self.query(&["KEYS", pattern]);
         keys.sort();
         keys
     }
@@ -121,8 +139,7 @@ impl Server {
 
     /// Returns the names of the commands that the server has executed, and how many of each.
     pub(crate) fn executed(&self) -> BTreeMap<String, u64> {
-        let report: String =
-            redis::from_redis_value(self.command(&["INFO", "commandstats"])).unwrap();
+        let report: String = self.query(&["INFO", "commandstats"]);
         let lines =
             report.lines().filter_map(|line| line.strip_prefix("cmdstat_")?.split_once(":calls="));
         let count = |numbers: &str| numbers.split(',').next().unwrap().parse().unwrap();
