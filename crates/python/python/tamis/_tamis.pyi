@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self, SupportsIndex, TypeAlias, final
+from typing import Any, Literal, Protocol, Self, SupportsIndex, TypeAlias, final, type_check_only
 
 __all__ = [
     "BloomFilter",
@@ -83,8 +83,43 @@ class Plan:
     def size_in_bytes(self) -> int:
         """The size of the filter in bytes."""
 
+@type_check_only
+class _Filter:
+    """What all filters have. This class and the next two exist for type checkers only."""
+
+    def __contains__(self, item: _Item, /) -> bool:
+        """Return whether the filter may contain an item. False is certain."""
+    def update(self, *iterables: _Items) -> int:
+        """Add all items of the iterables. Return how many were new."""
+    def contains_many(self, items: _Items, /) -> memoryview[bool]:
+        """Query all items of an iterable. Return a buffer of bools, one per item."""
+    def figures(self) -> Figures:
+        """Scan the filter. Return its number of items, its fill and its rate."""
+    def approx_len(self) -> int:
+        """Scan the filter. Return an estimate of the number of items in it."""
+    def __sizeof__(self) -> int: ...
+    def __reduce__(self) -> tuple[object, ...]: ...
+
+@type_check_only
+class _Set(_Filter):
+    """A filter in which an item is new or not."""
+
+    def add(self, item: _Item, /) -> bool:
+        """Add an item. Return True if it is new."""
+    def add_many(self, items: _Items, /) -> memoryview[bool]:
+        """Add all items of an iterable. Return a buffer of bools: which were new."""
+
+@type_check_only
+class _Saved:
+    """A filter that can be saved."""
+
+    def save(self, path: _Path, /) -> None:
+        """Save the filter in a file. A file of that name is replaced when all is written."""
+    def to_bytes(self) -> bytes:
+        """Return the bytes of a file that holds the filter."""
+
 @final
-class BloomFilter:
+class BloomFilter(_Set, _Saved):
     """A set of items that takes a few bits per item: 12 at a rate of 1 %, 41 at 1e-6."""
 
     def __new__(
@@ -101,32 +136,12 @@ class BloomFilter:
     @property
     def rate(self) -> float:
         """The false-positive rate once `capacity` items are in the filter."""
-    def add(self, item: _Item, /) -> bool:
-        """Add an item. Return True if it is new."""
-    def add_many(self, items: _Items, /) -> memoryview[bool]:
-        """Add all items of an iterable. Return a buffer of bools: which were new."""
-    def __contains__(self, item: _Item, /) -> bool:
-        """Return whether the filter may contain an item. False is certain."""
-    def update(self, *iterables: _Items) -> int:
-        """Add all items of the iterables. Return how many were new."""
-    def contains_many(self, items: _Items, /) -> memoryview[bool]:
-        """Query all items of an iterable. Return a buffer of bools, one per item."""
-    def figures(self) -> Figures:
-        """Scan the filter. Return its number of items, its fill and its rate."""
-    def approx_len(self) -> int:
-        """Scan the filter. Return an estimate of the number of items in it."""
-    def __sizeof__(self) -> int: ...
-    def save(self, path: _Path, /) -> None:
-        """Save the filter in a file. A file of that name is replaced when all is written."""
     @staticmethod
     def load(path: _Path, /, *, key: _Key | None = None) -> BloomFilter:
         """Load a filter of this class from a file. `tamis.open` loads one of any class."""
-    def to_bytes(self) -> bytes:
-        """Return the bytes of a file that holds the filter."""
     @staticmethod
     def from_bytes(data: bytes, /, key: _Key | None = None) -> BloomFilter:
         """Return the filter of which `to_bytes` returned these bytes."""
-    def __reduce__(self) -> tuple[object, ...]: ...
     def copy(self) -> BloomFilter:
         """Return a copy."""
     def clear(self) -> None:
@@ -138,7 +153,7 @@ class BloomFilter:
         """Add the items of another filter of the same size and seed."""
 
 @final
-class ScalableBloomFilter:
+class ScalableBloomFilter(_Set, _Saved):
     """A set of items that takes a few bits per item, and grows while threads use it."""
 
     def __new__(
@@ -153,35 +168,15 @@ class ScalableBloomFilter:
     @property
     def capacity(self) -> int:
         """The number of distinct items that the filter holds before it grows again."""
-    def add(self, item: _Item, /) -> bool:
-        """Add an item. Return True if it is new."""
-    def add_many(self, items: _Items, /) -> memoryview[bool]:
-        """Add all items of an iterable. Return a buffer of bools: which were new."""
-    def __contains__(self, item: _Item, /) -> bool:
-        """Return whether the filter may contain an item. False is certain."""
-    def update(self, *iterables: _Items) -> int:
-        """Add all items of the iterables. Return how many were new."""
-    def contains_many(self, items: _Items, /) -> memoryview[bool]:
-        """Query all items of an iterable. Return a buffer of bools, one per item."""
-    def figures(self) -> Figures:
-        """Scan the filter. Return its number of items, its fill and its rate."""
-    def approx_len(self) -> int:
-        """Scan the filter. Return an estimate of the number of items in it."""
-    def __sizeof__(self) -> int: ...
-    def save(self, path: _Path, /) -> None:
-        """Save the filter in a file. A file of that name is replaced when all is written."""
     @staticmethod
     def load(path: _Path, /, *, key: _Key | None = None) -> ScalableBloomFilter:
         """Load a filter of this class from a file. `tamis.open` loads one of any class."""
-    def to_bytes(self) -> bytes:
-        """Return the bytes of a file that holds the filter."""
     @staticmethod
     def from_bytes(data: bytes, /, key: _Key | None = None) -> ScalableBloomFilter:
         """Return the filter of which `to_bytes` returned these bytes."""
-    def __reduce__(self) -> tuple[object, ...]: ...
 
 @final
-class CuckooFilter:
+class CuckooFilter(_Filter, _Saved):
     """A multiset of items, from which items can be removed."""
 
     def __new__(
@@ -204,34 +199,20 @@ class CuckooFilter:
         """Remove a copy of an item. Raise KeyError if there is none. Remove only what was added."""
     def count(self, item: _Item, /) -> int:
         """Return the number of copies of an item. It may count copies of items that look like it."""
-    def __contains__(self, item: _Item, /) -> bool:
-        """Return whether the filter may contain an item. False is certain."""
     def update(self, *iterables: _Items) -> int:
         """Add all items of the iterables. Return how many were new.
 
         (Of a `CuckooFilter`: how many copies were added.)
         """
-    def contains_many(self, items: _Items, /) -> memoryview[bool]:
-        """Query all items of an iterable. Return a buffer of bools, one per item."""
-    def figures(self) -> Figures:
-        """Scan the filter. Return its number of items, its fill and its rate."""
-    def approx_len(self) -> int:
-        """Scan the filter. Return an estimate of the number of items in it."""
-    def __sizeof__(self) -> int: ...
-    def save(self, path: _Path, /) -> None:
-        """Save the filter in a file. A file of that name is replaced when all is written."""
     @staticmethod
     def load(path: _Path, /, *, key: _Key | None = None) -> CuckooFilter:
         """Load a filter of this class from a file. `tamis.open` loads one of any class."""
-    def to_bytes(self) -> bytes:
-        """Return the bytes of a file that holds the filter."""
     @staticmethod
     def from_bytes(data: bytes, /, key: _Key | None = None) -> CuckooFilter:
         """Return the filter of which `to_bytes` returned these bytes."""
-    def __reduce__(self) -> tuple[object, ...]: ...
 
 @final
-class RotatingBloomFilter:
+class RotatingBloomFilter(_Set, _Saved):
     """The items of a window: the last `capacity` distinct items, or those of the last `span` seconds."""
 
     def __new__(
@@ -250,35 +231,15 @@ class RotatingBloomFilter:
         """Add an item, or make it stay for the whole window from now on. Return True if it is new."""
     def clear(self) -> None:
         """Remove all items."""
-    def add(self, item: _Item, /) -> bool:
-        """Add an item. Return True if it is new."""
-    def add_many(self, items: _Items, /) -> memoryview[bool]:
-        """Add all items of an iterable. Return a buffer of bools: which were new."""
-    def __contains__(self, item: _Item, /) -> bool:
-        """Return whether the filter may contain an item. False is certain."""
-    def update(self, *iterables: _Items) -> int:
-        """Add all items of the iterables. Return how many were new."""
-    def contains_many(self, items: _Items, /) -> memoryview[bool]:
-        """Query all items of an iterable. Return a buffer of bools, one per item."""
-    def figures(self) -> Figures:
-        """Scan the filter. Return its number of items, its fill and its rate."""
-    def approx_len(self) -> int:
-        """Scan the filter. Return an estimate of the number of items in it."""
-    def __sizeof__(self) -> int: ...
-    def save(self, path: _Path, /) -> None:
-        """Save the filter in a file. A file of that name is replaced when all is written."""
     @staticmethod
     def load(path: _Path, /, *, key: _Key | None = None) -> RotatingBloomFilter:
         """Load a filter of this class from a file. `tamis.open` loads one of any class."""
-    def to_bytes(self) -> bytes:
-        """Return the bytes of a file that holds the filter."""
     @staticmethod
     def from_bytes(data: bytes, /, key: _Key | None = None) -> RotatingBloomFilter:
         """Return the filter of which `to_bytes` returned these bytes."""
-    def __reduce__(self) -> tuple[object, ...]: ...
 
 @final
-class SharedBloomFilter:
+class SharedBloomFilter(_Set):
     """A set of items in a file that any number of processes use at once."""
 
     def __new__(
@@ -308,25 +269,9 @@ class SharedBloomFilter:
         """Wait until all changes are on the disk. Only a crash of the system needs it."""
     @staticmethod
     def _open(path: _Path, key: _Key | None) -> SharedBloomFilter: ...
-    def __reduce__(self) -> tuple[object, ...]: ...
-    def add(self, item: _Item, /) -> bool:
-        """Add an item. Return True if it is new."""
-    def add_many(self, items: _Items, /) -> memoryview[bool]:
-        """Add all items of an iterable. Return a buffer of bools: which were new."""
-    def __contains__(self, item: _Item, /) -> bool:
-        """Return whether the filter may contain an item. False is certain."""
-    def update(self, *iterables: _Items) -> int:
-        """Add all items of the iterables. Return how many were new."""
-    def contains_many(self, items: _Items, /) -> memoryview[bool]:
-        """Query all items of an iterable. Return a buffer of bools, one per item."""
-    def figures(self) -> Figures:
-        """Scan the filter. Return its number of items, its fill and its rate."""
-    def approx_len(self) -> int:
-        """Scan the filter. Return an estimate of the number of items in it."""
-    def __sizeof__(self) -> int: ...
 
 @final
-class RedisBloomFilter:
+class RedisBloomFilter(_Set):
     """A set of items in Redis or Valkey that any number of machines use at once."""
 
     def __new__(
@@ -356,25 +301,9 @@ class RedisBloomFilter:
         """Delete the filter of a URL from its servers."""
     @staticmethod
     def _open(url: str, deadline: float | None, key: _Key | None) -> RedisBloomFilter: ...
-    def __reduce__(self) -> tuple[object, ...]: ...
-    def add(self, item: _Item, /) -> bool:
-        """Add an item. Return True if it is new."""
-    def add_many(self, items: _Items, /) -> memoryview[bool]:
-        """Add all items of an iterable. Return a buffer of bools: which were new."""
-    def __contains__(self, item: _Item, /) -> bool:
-        """Return whether the filter may contain an item. False is certain."""
-    def update(self, *iterables: _Items) -> int:
-        """Add all items of the iterables. Return how many were new."""
-    def contains_many(self, items: _Items, /) -> memoryview[bool]:
-        """Query all items of an iterable. Return a buffer of bools, one per item."""
-    def figures(self) -> Figures:
-        """Scan the filter. Return its number of items, its fill and its rate."""
-    def approx_len(self) -> int:
-        """Scan the filter. Return an estimate of the number of items in it."""
-    def __sizeof__(self) -> int: ...
 
 @final
-class SavedFilter:
+class SavedFilter(_Set, _Saved):
     """A saved filter of a type that has no class of its own: `kind` says which."""
 
     @property
@@ -383,32 +312,12 @@ class SavedFilter:
     @property
     def capacity(self) -> int:
         """The number of items that the filter was built for."""
-    def add(self, item: _Item, /) -> bool:
-        """Add an item. Return True if it is new."""
-    def add_many(self, items: _Items, /) -> memoryview[bool]:
-        """Add all items of an iterable. Return a buffer of bools: which were new."""
-    def __contains__(self, item: _Item, /) -> bool:
-        """Return whether the filter may contain an item. False is certain."""
-    def update(self, *iterables: _Items) -> int:
-        """Add all items of the iterables. Return how many were new."""
-    def contains_many(self, items: _Items, /) -> memoryview[bool]:
-        """Query all items of an iterable. Return a buffer of bools, one per item."""
-    def figures(self) -> Figures:
-        """Scan the filter. Return its number of items, its fill and its rate."""
-    def approx_len(self) -> int:
-        """Scan the filter. Return an estimate of the number of items in it."""
-    def __sizeof__(self) -> int: ...
-    def save(self, path: _Path, /) -> None:
-        """Save the filter in a file. A file of that name is replaced when all is written."""
     @staticmethod
     def load(path: _Path, /, *, key: _Key | None = None) -> SavedFilter:
         """Load a filter of this class from a file. `tamis.open` loads one of any class."""
-    def to_bytes(self) -> bytes:
-        """Return the bytes of a file that holds the filter."""
     @staticmethod
     def from_bytes(data: bytes, /, key: _Key | None = None) -> SavedFilter:
         """Return the filter of which `to_bytes` returned these bytes."""
-    def __reduce__(self) -> tuple[object, ...]: ...
 
 @final
 class ForeignFilter:
