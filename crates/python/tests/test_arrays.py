@@ -172,15 +172,18 @@ def test_other_arrays_are_type_errors(items: object) -> None:
         tamis.BloomFilter(100).update(items)
 
 
+class Capsules:
+    """An array of Arrow that returns these capsules each time."""
+
+    def __init__(self, capsules: object) -> None:
+        self.capsules = capsules
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> object:
+        return self.capsules
+
+
 def test_a_capsule_that_was_taken_is_an_error() -> None:
-    class Once:
-        def __init__(self) -> None:
-            self.capsules = pyarrow.array(["a"]).__arrow_c_array__()
-
-        def __arrow_c_array__(self, requested_schema: object = None) -> object:
-            return self.capsules
-
-    once = Once()
+    once = Capsules(pyarrow.array(["a"]).__arrow_c_array__())
     seen = tamis.BloomFilter(100)
     assert seen.update(once) == 1
     with pytest.raises(ValueError, match="taken"):
@@ -188,16 +191,9 @@ def test_a_capsule_that_was_taken_is_an_error() -> None:
 
 
 def test_an_array_that_lies_is_an_error() -> None:
-    class Lies:
-        def __init__(self, capsules: object) -> None:
-            self.capsules = capsules
-
-        def __arrow_c_array__(self, requested_schema: object = None) -> object:
-            return self.capsules
-
     for capsules in (None, (), (1, 2), pyarrow.array([1]).__arrow_c_array__()[::-1]):
         with pytest.raises((TypeError, ValueError)):
-            tamis.BloomFilter(100).update(Lies(capsules))
+            tamis.BloomFilter(100).update(Capsules(capsules))
 
 
 def test_an_error_of_a_stream_is_an_error() -> None:

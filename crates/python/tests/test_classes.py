@@ -132,6 +132,14 @@ def test_rotating_filters_forget() -> None:
             tamis.RotatingBloomFilter(100, span)
 
 
+def wait(holds: Callable[[], bool]) -> None:
+    """Call it until it returns True."""
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_a_span_passes_without_calls(tmp_path: Path) -> None:
     def make() -> tamis.RotatingBloomFilter:
         recent = tamis.RotatingBloomFilter(1000, 0.2, 1e-9)
@@ -143,26 +151,13 @@ def test_a_span_passes_without_calls(tmp_path: Path) -> None:
     kept.add("a")
     saved = pickle.loads(pickle.dumps(kept))
     # Each method forgets by itself. Nothing is forgotten before the span, and time alone is enough.
-    deadline = time.monotonic() + 60
-    while "a" in asked:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    while not added.add("a"):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    while updated.update(["a"]) == 0:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    while not many.add_many(["a"])[0]:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    while refreshed.contains_many(["a"])[0]:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait(lambda: "a" not in asked)
+    wait(lambda: added.add("a"))
+    wait(lambda: updated.update(["a"]) == 1)
+    wait(lambda: many.add_many(["a"])[0])
+    wait(lambda: not refreshed.contains_many(["a"])[0])
     assert refreshed.add_or_refresh("a")
-    while idle.approx_len() != 0:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait(lambda: idle.approx_len() == 0)
     assert "a" in kept and "a" in saved
 
 
