@@ -301,7 +301,7 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
     /// [window](Self::window), the items of a span.
     #[must_use]
     pub fn capacity(&self) -> u64 {
-        self.shared.capacity()
+        self.shared.descriptor.capacity()
     }
 
     /// Returns the false-positive rate that the filter was created with.

@@ -8,7 +8,6 @@
 use core::time::Duration;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use tamis_formats::Normalization;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::yield_now;
@@ -19,7 +18,6 @@ use crate::error::Error;
 use crate::filter::AsyncRedisBloomFilter;
 use crate::wire::descriptor::Descriptor;
 use crate::wire::sizes::{MAX_SLICES, Sizes};
-use crate::wire::tag::Identity;
 
 const DEADLINE: Duration = Duration::from_millis(1700);
 
@@ -88,14 +86,7 @@ impl Server {
     async fn start_with(sizes: Sizes) -> Arc<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("redis://{}", listener.local_addr().unwrap());
-        let descriptor = Descriptor {
-            identity: Identity::of_random(5),
-            sizes,
-            hasher: tamis_hash::Rapid::with_seed(1).into(),
-            normalization: Normalization::NONE,
-            window: None,
-            ready: true,
-        };
+        let descriptor = Descriptor::of_sizes(sizes);
         let state = State {
             left: usize::MAX,
             connections: 0,

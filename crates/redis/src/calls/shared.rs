@@ -89,11 +89,6 @@ impl Shared {
         if same { Ok(()) } else { Err(Error::Mismatch { field: "hash or seed" }) }
     }
 
-    /// Returns the number of items that the filter was made for.
-    pub(crate) fn capacity(&self) -> u64 {
-        self.descriptor.capacity()
-    }
-
     pub(crate) fn slice(&self, number: u32) -> &Slice {
         self.sizes().slice(number)
     }

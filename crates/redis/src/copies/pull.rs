@@ -119,7 +119,8 @@ where
         let slice = filter.slice(number);
         let Slice { geometry, capacity, .. } = *slice;
         // The items that are counted decide when the local filter would grow.
-        let full = if number < newest { capacity } else { items(slice, ones) };
+        let estimated = || slice.items(ones, raw::lines(geometry)) as u64;
+        let full = if number < newest { capacity } else { estimated() };
         (SliceSizes { geometry, capacity, items: counted(full, capacity) }, lines)
     });
     let hasher = filter.descriptor.hasher.clone();
@@ -141,11 +142,6 @@ where
 fn lines_of(slice: &Slice) -> Result<Lines, Error> {
     let lines = raw::lines(slice.geometry);
     Lines::zeroed(lines).map_err(|_| Error::Alloc { bytes: lines.saturating_mul(LINE_BYTES) })
-}
-
-/// Returns the number of items of all shards for a number of bits: an estimate.
-fn items(slice: &Slice, ones: u64) -> u64 {
-    slice.items(ones, raw::lines(slice.geometry)) as u64
 }
 
 /// Returns the number of items, rounded down to what a slice counts: one item in `2^j`, so that at

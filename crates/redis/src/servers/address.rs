@@ -59,7 +59,8 @@ pub(crate) fn parse(address: &str) -> Result<ConnectionInfo, Error> {
 /// password, it is the code alone.
 pub(crate) fn message(info: &ConnectionInfo, error: &RedisError) -> String {
     let text = error.to_string();
-    let Some(password) = info.redis_settings().password().filter(|_| is_of_server(error)) else {
+    // The text of an error of the system is not from a server.
+    let Some(password) = info.redis_settings().password().filter(|_| !error.is_io_error()) else {
         return text;
     };
     // A server may have cut it, at a character or not.
@@ -69,11 +70,6 @@ pub(crate) fn message(info: &ConnectionInfo, error: &RedisError) -> String {
     }
     let code = error.code().unwrap_or("an error");
     format!("{code} (the message of the server is hidden, since it may repeat the password)")
-}
-
-/// Whether the text of an error may be from a server.
-fn is_of_server(error: &RedisError) -> bool {
-    !error.is_io_error()
 }
 
 #[cfg(test)]

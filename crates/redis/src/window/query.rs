@@ -95,20 +95,15 @@ pub(crate) async fn known(filter: Call<'_>, shard: u32) -> Result<Arc<Epochs>, E
     }
     let mut missed = false;
     loop {
-        if let Some(epochs) = list(filter, shard).await? {
+        let key = filter.name.epochs(shard, filter.identity());
+        let list = filter.send_one(shard, commands::get(&key), Kind::Read).await?;
+        if let Some(epochs) = read(filter, &list) {
             let epochs = Arc::new(epochs);
             filter.epochs.set(shard, &epochs);
             return Ok(epochs);
         }
         lost(filter, shard, 0, &mut missed).await?;
     }
-}
-
-/// Asks for the list of a shard.
-pub(crate) async fn list(filter: Call<'_>, shard: u32) -> Result<Option<Epochs>, Error> {
-    let key = filter.name.epochs(shard, filter.identity());
-    let reply = filter.send_one(shard, commands::get(&key), Kind::Read).await?;
-    Ok(read(filter, &reply))
 }
 
 /// Reads a list, which is `None` if it is not of this filter.

@@ -73,6 +73,19 @@ struct Numbers {
 }
 
 impl Descriptor {
+    /// Returns one for tests: of a filter that is ready.
+    #[cfg(test)]
+    pub(crate) fn of_sizes(sizes: Sizes) -> Self {
+        Self {
+            identity: Identity::of_random(5),
+            sizes,
+            hasher: tamis_hash::Rapid::with_seed(1).into(),
+            normalization: Normalization::NONE,
+            window: None,
+            ready: true,
+        }
+    }
+
     /// Returns the number of items that the filter was made for; with a window, in a span.
     pub(crate) fn capacity(&self) -> u64 {
         self.window.map_or_else(|| self.sizes.capacity(), Window::capacity)
@@ -182,14 +195,10 @@ mod tests {
     use super::*;
 
     fn descriptor(hasher: AnyStable) -> Descriptor {
-        Descriptor {
-            identity: Identity::of_random(77),
-            sizes: Sizes::new(5000, 1e-4, true, None).unwrap(),
-            hasher,
-            normalization: Normalization::new("url-v1").unwrap(),
-            window: None,
-            ready: true,
-        }
+        let sizes = Sizes::new(5000, 1e-4, true, None).unwrap();
+        let normalization = Normalization::new("url-v1").unwrap();
+        let identity = Identity::of_random(77);
+        Descriptor { identity, hasher, normalization, ..Descriptor::of_sizes(sizes) }
     }
 
     #[test]

@@ -57,14 +57,8 @@ proptest! {
     /// One byte of a valid descriptor changes, or some are cut off.
     #[test]
     fn any_descriptor_is_read_or_refused(at in 0..400_usize, byte: u8, cut in 0..3000_usize) {
-        let descriptor = Descriptor {
-            identity: Identity::of_random(5),
-            sizes: Sizes::new(1000, 0.01, true, Some(3)).unwrap(),
-            hasher: tamis_hash::Rapid::with_seed(1).into(),
-            normalization: tamis_formats::Normalization::NONE,
-            window: None,
-            ready: true,
-        };
+        let sizes = Sizes::new(1000, 0.01, true, Some(3)).unwrap();
+        let descriptor = Descriptor::of_sizes(sizes);
         let mut text = descriptor.to_json().into_bytes();
         if let Some(to) = text.get_mut(at) {
             *to = byte;
