@@ -8,7 +8,9 @@ use std::time::Duration;
 use tamis_hash::{HashItem, Rapid};
 use tamis_redis::Error;
 
-use crate::harness::{Cluster, PATIENCE, StopOnDrop, insert_until, require_winners, wait};
+use crate::harness::{
+    Cluster, PATIENCE, StopOnDrop, insert_all, insert_until, require_winners, wait,
+};
 use crate::processes::{URLS, race};
 use crate::window;
 
@@ -85,8 +87,7 @@ fn only_unconfirmed_inserts_are_lost(cluster: &mut Cluster) {
     let confirmed = builder.clone().confirmed_by(1, PATIENCE).open().unwrap();
     // This one waits for a replica that is cut off.
     let hasty = builder.clone().confirmed_by(1, Duration::from_millis(300)).open().unwrap();
-    let first: Vec<u64> = (0..3000).collect();
-    assert!(confirmed.insert_many(&first).iter().all(Result::is_ok));
+    let first = insert_all(&confirmed, 0..3000);
     let slices = fast.storage().unwrap().slices;
 
     // Node 0 sends its replica nothing any more.
@@ -95,8 +96,7 @@ fn only_unconfirmed_inserts_are_lost(cluster: &mut Cluster) {
     let on_0: HashSet<u32> =
         (0..64).filter(|shard| slot(cluster, "unconfirmed", *shard) <= 5460).collect();
     assert!(on_0.len() > 10);
-    let second: Vec<u64> = (3000..13_000).collect();
-    assert!(fast.insert_many(&second).iter().all(Result::is_ok));
+    let second = insert_all(&fast, 3000..13_000);
     // They include growth.
     assert!(fast.storage().unwrap().slices > slices);
     let third: Vec<u64> = (13_000..13_100).collect();
@@ -191,8 +191,7 @@ fn inserts_go_on_when_a_master_is_killed(cluster: &mut Cluster) {
 fn queries_go_to_replicas(cluster: &Cluster) {
     let builder = cluster.builder("replicas").capacity(10_000).false_positive_rate(1e-12);
     let filter = builder.clone().confirmed_by(1, PATIENCE).create().unwrap();
-    let items: Vec<u64> = (0..5000).collect();
-    assert!(filter.insert_many(&items).iter().all(Result::is_ok));
+    let items = insert_all(&filter, 0..5000);
     // A replica has a tenth of this time.
     let reader = builder.timeout(10 * PATIENCE).read_from_replicas().open().unwrap();
     let before: u64 = (3..6).map(|node| cluster.queries(node)).sum();

@@ -9,7 +9,7 @@ use tamis_formats::{Kind, Normalization, Options};
 use tamis_hash::{AnyStable, Rapid};
 use tamis_redis::{AsyncLocalFirst, Error, LocalFirst, RedisBloomFilter};
 
-use crate::harness::Server;
+use crate::harness::{Server, insert_all};
 
 /// Absent items, of which some are false positives.
 fn absent() -> Vec<u64> {
@@ -27,8 +27,7 @@ fn a_saved_copy_gives_the_same_answers() {
         let builder = RedisBloomFilter::<u64>::builder(&server.url(), name).capacity(20_000);
         let builder = builder.false_positive_rate(0.02).normalization(normalization);
         let filter = if grows { builder } else { builder.fixed() }.create().unwrap();
-        let items: Vec<u64> = (0..if grows { 90_000 } else { 20_000 }).collect();
-        assert!(filter.insert_many(&items).iter().all(Result::is_ok));
+        let items = insert_all(&filter, 0..if grows { 90_000 } else { 20_000 });
         let expected = filter.contains_many(absent()).unwrap();
         assert!(
             expected.iter().filter(|found| **found).count() > 50,
@@ -62,8 +61,7 @@ fn a_pushed_filter_is_added() {
     let Some(server) = Server::start() else { return };
     let builder = server.builder::<u64>().capacity(20_000).hasher(Rapid::with_seed(1));
     let filter = builder.create().unwrap();
-    let own: Vec<u64> = (0..5000).collect();
-    assert!(filter.insert_many(&own).iter().all(Result::is_ok));
+    let own = insert_all(&filter, 0..5000);
     let local = filter.local().unwrap();
     let pushed: Vec<u64> = (5000..10_000).collect();
     pushed.iter().for_each(|item| assert!(local.insert(item)));
@@ -78,8 +76,7 @@ fn a_pushed_filter_is_added() {
 
     // What fills a slice lets it grow; a copy of several slices goes to another filter of
     // the same sizes.
-    let many: Vec<u64> = (10_000..60_000).collect();
-    assert!(filter.insert_many(&many).iter().all(Result::is_ok));
+    insert_all(&filter, 10_000..60_000);
     let copy = filter.pull().unwrap();
     let twin = RedisBloomFilter::<u64>::builder(&server.url(), "twin")
         .capacity(20_000)

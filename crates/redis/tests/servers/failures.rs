@@ -6,13 +6,20 @@ use std::time::Duration;
 use rustix::process::Signal;
 use tamis_redis::{Error, RedisBloomFilter};
 
-use crate::harness::Server;
+use crate::harness::{Server, insert_all};
 
 type Builder = tamis_redis::Builder<u64>;
 
 fn builder(server: &Server) -> Builder {
     let builder = server.builder().capacity(10_000);
     builder.timeout(Duration::from_secs(1)).deadline(Duration::from_secs(3))
+}
+
+/// Opens the filter as a user who may send all commands but one.
+fn open_without(server: &Server, command: &str) -> RedisBloomFilter<u64> {
+    server.command(&["ACL", "SETUSER", "limited", "on", ">pw", "~*", "+@all", command]);
+    let url = format!("redis://limited:pw@127.0.0.1:{}/", server.port());
+    RedisBloomFilter::builder(&url, "seen").open().unwrap()
 }
 
 /// An insert without a reply is not repeated: the server executes it once, and the next insert of
@@ -127,17 +134,12 @@ fn a_shard_that_cannot_grow_takes_items() {
     let filter = builder(&with).create().unwrap();
     // Growth is a write of a new key, which a server without memory refuses; so are inserts. A user
     // without the right to run scripts can insert.
-    let user = ["ACL", "SETUSER", "limited", "on", ">pw", "~*", "+@all", "-eval"];
-    with.command(&user);
-    let url = format!("redis://limited:pw@127.0.0.1:{}/", with.port());
-    let limited = RedisBloomFilter::<u64>::builder(&url, "seen").open().unwrap();
-    let items: Vec<u64> = (0..30_000).collect();
-    assert!(limited.insert_many(&items).iter().all(Result::is_ok));
+    let limited = open_without(&with, "-eval");
+    insert_all(&limited, 0..30_000);
     let saturation = filter.figures().unwrap().saturation.value;
     assert_eq!(filter.storage().unwrap().slices, 1);
     assert!(saturation > 2.5, "it says that it is too full: {saturation}");
-    let more: Vec<u64> = (30_000..31_000).collect();
-    assert!(filter.insert_many(&more).iter().all(Result::is_ok));
+    let more = insert_all(&filter, 30_000..31_000);
     assert_eq!(filter.storage().unwrap().slices, 2);
     assert!(limited.contains_many(&more).unwrap().iter().all(|found| *found));
 }
@@ -149,9 +151,7 @@ fn a_growth_that_fails_costs_no_verdict() {
     let Some(server) = Server::start() else { return };
     let all = RedisBloomFilter::<u64>::builder(&server.url(), "seen").capacity(10_000);
     let all = all.false_positive_rate(1e-6).create().unwrap();
-    server.command(&["ACL", "SETUSER", "limited", "on", ">pw", "~*", "+@all", "-del"]);
-    let url = format!("redis://limited:pw@127.0.0.1:{}/", server.port());
-    let limited = RedisBloomFilter::<u64>::builder(&url, "seen").open().unwrap();
+    let limited = open_without(&server, "-del");
     let items: Vec<u64> = (0..12_000).collect();
     let results = limited.insert_many(&items);
     // One in four items counts, so hundreds of them find their shard full.

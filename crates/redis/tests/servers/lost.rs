@@ -2,7 +2,7 @@
 
 use tamis_redis::{Error, RedisBloomFilter};
 
-use crate::harness::Server;
+use crate::harness::{Server, insert_all};
 
 /// Ways to lose the bits of a key.
 const LOSSES: [&[&[&str]]; 4] = [
@@ -19,8 +19,7 @@ fn a_lost_key_is_never_an_empty_one() {
     for loss in LOSSES {
         let builder = server.builder::<u64>().capacity(10_000);
         let filter = builder.create().unwrap();
-        let items: Vec<u64> = (0..1000).collect();
-        assert!(filter.insert_many(&items).iter().all(Result::is_ok));
+        let items = insert_all(&filter, 0..1000);
         let key = server.bits_key("seen", 3, 0);
         for command in loss {
             let with_key = command.iter().map(|word| if *word == "KEY" { &key } else { *word });
@@ -51,8 +50,7 @@ fn a_lost_slice_is_found() {
         let builder = server.builder::<u64>().capacity(1000);
         let filter = builder.create().unwrap();
         // Each shard grows to its third slice at least.
-        let items: Vec<u64> = (0..6000).collect();
-        assert!(filter.insert_many(&items).iter().all(Result::is_ok));
+        let items = insert_all(&filter, 0..6000);
         server.command(&["DEL", &server.bits_key("seen", 7, lost)]);
         let lost = Error::Lost { shard: 7, slice: lost };
         assert_eq!(filter.contains_many(&items), Err(lost.clone()));
@@ -71,8 +69,7 @@ fn eviction_is_found() {
     let Some(server) = Server::start_with(&arguments) else { return };
     let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen").capacity(500_000);
     let filter = builder.create().unwrap();
-    let items: Vec<u64> = (0..2000).collect();
-    assert!(filter.insert_many(&items).iter().all(Result::is_ok));
+    let items = insert_all(&filter, 0..2000);
     let mut connection = server.connection();
     let value = vec![b'x'; 100_000];
     for number in 0..200 {

@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 
 use tamis_redis::Error;
 
-use crate::harness::{Cluster, Move, PATIENCE, Server, StopOnDrop};
-use crate::harness::{insert_until, patiently, require_winners};
+use crate::harness::{
+    Cluster, Move, PATIENCE, Server, StopOnDrop, insert_all, insert_until, patiently,
+    require_winners,
+};
 
 /// How long the storm lasts: under `cargo xtask ci --long`, which sets `TAMIS_LONG` for the
 /// compiler, an hour.
@@ -41,8 +43,7 @@ fn moving_slots_lose_nothing() {
 fn a_slot_that_stays_half_moved_loses_and_holds_nothing(cluster: &Cluster) {
     let builder = cluster.builder("half").capacity(2000).shards(2).false_positive_rate(1e-6);
     let filter = builder.create().unwrap();
-    let mut items: Vec<u64> = (0..9000).collect();
-    assert!(filter.insert_many(&items).iter().all(Result::is_ok));
+    let mut items = insert_all(&filter, 0..9000);
     let slices = filter.storage().unwrap().slices;
     assert!(slices >= 3, "{slices}");
     let (slot, from) = place(cluster, "{half:0}:0");
@@ -77,8 +78,7 @@ fn a_slot_that_stays_half_moved_loses_and_holds_nothing(cluster: &Cluster) {
     // The move ends, and the shard grows again.
     half.end();
     assert!(filter.contains_many(&items).unwrap().iter().all(|found| *found));
-    let more: Vec<u64> = (40_000..50_000).collect();
-    assert!(others.insert_many(&more).iter().all(Result::is_ok));
+    insert_all(&others, 40_000..50_000);
     assert!(filter.insert_many(&items).iter().all(|new| *new == Ok(false)));
     assert!(filter.storage().unwrap().slices > slices);
 }

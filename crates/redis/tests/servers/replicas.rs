@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::harness::{Cluster, patiently};
+use crate::harness::{Cluster, insert_all, patiently};
 
 /// Instead of replicas that hang, the masters are asked, and the replicas are left alone for a
 /// while.
@@ -15,8 +15,7 @@ fn masters_answer_for_replicas_that_hang() {
     let builder = cluster.nodes[0].builder::<u64>().timeout(Duration::from_secs(20));
     let builder = builder.capacity(10_000);
     let filter = builder.create().unwrap();
-    let items: Vec<u64> = (0..1000).collect();
-    assert!(filter.insert_many(&items).iter().all(Result::is_ok));
+    let items = insert_all(&filter, 0..1000);
     // Without a deadline nothing is repeated: the masters are asked at once. To open a filter in no
     // time may fail.
     let builder = builder.deadline(Duration::ZERO).read_from_replicas();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tamis_hash::{Rapid, Xxh3};
 use tamis_redis::{Error, RedisBloomFilter};
 
-use crate::harness::Server;
+use crate::harness::{Server, insert_all};
 
 #[test]
 fn an_item_is_new_once() {
@@ -57,8 +57,7 @@ fn a_fixed_filter_has_the_predicted_rate() {
     let builder = RedisBloomFilter::<u64>::builder(&server.url(), "seen").fixed().shards(20);
     let builder = builder.capacity(200_000).false_positive_rate(1e-2).hasher(Rapid::with_seed(5));
     let filter = builder.create().unwrap();
-    let items: Vec<u64> = (0..200_000).collect();
-    assert!(filter.insert_many(&items).iter().all(Result::is_ok));
+    insert_all(&filter, 0..200_000);
     let rate = filter.figures().unwrap().false_positive_rate.value;
     let storage = filter.storage().unwrap();
     assert_eq!((storage.slices, storage.keys, filter.grows()), (1, 20, false));

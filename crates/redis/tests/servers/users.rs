@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tamis_hash::Rapid;
 use tamis_redis::{Error, RedisBloomFilter};
 
-use crate::harness::{PATIENCE, Server};
+use crate::harness::{PATIENCE, Server, insert_all};
 
 /// The page of the crate.
 const PAGE: &str = include_str!("../../src/lib.rs");
@@ -46,8 +46,7 @@ fn builder(address: &str, name: &str) -> tamis_redis::Builder<u64> {
 fn use_everything(server: &Server, address: &str) {
     let builder = builder(address, "crawl");
     let filter = builder.create().unwrap();
-    let items: Vec<u64> = (0..40_000).collect();
-    assert!(filter.insert_many(&items).iter().all(Result::is_ok));
+    let items = insert_all(&filter, 0..40_000);
     assert!(filter.storage().unwrap().slices > 1);
     let confirmed = builder.clone().confirmed_by(1, Duration::from_millis(1)).open().unwrap();
     assert_eq!(confirmed.insert(&40_000), Err(Error::NotReplicated { new: true, replicas: 0 }));

@@ -10,7 +10,7 @@ use tamis_bloom::ScalableBloomFilter;
 use tamis_hash::Rapid;
 use tamis_redis::{Builder, Error, LocalFirst, RedisBloomFilter};
 
-use crate::harness::{Cluster, Server, patiently};
+use crate::harness::{Cluster, Server, insert_all, patiently};
 
 /// The span, and how long an item stays at most, in microseconds of the server.
 const SPAN: i64 = 1_500_000;
@@ -108,8 +108,7 @@ fn items_are_remembered_for_the_span_and_at_most_a_third_longer() {
     // Forgotten epochs take no memory: a shard has four at most. All keys have expired if no insert
     // came for some time.
     let keys = patiently(|| {
-        let items: Vec<u64> = (40 * round..40 * round + 40).collect();
-        assert!(filter.insert_many(&items).iter().all(Result::is_ok));
+        insert_all(&filter, 40 * round..40 * round + 40);
         round += 1;
         let keys = server.keys_like("{seen:0}:*:0");
         if keys.is_empty() { Err("a key") } else { Ok(keys) }
@@ -305,8 +304,7 @@ fn eviction_of_an_epoch_is_found() {
     let Some(server) = Server::start_with(&arguments) else { return };
     let builder = builder(&server.url()).capacity(1_000_000).window(Duration::from_secs(3600));
     let filter = builder.create().unwrap();
-    let items: Vec<u64> = (0..2000).collect();
-    assert!(filter.insert_many(&items).iter().all(Result::is_ok));
+    let items = insert_all(&filter, 0..2000);
     let mut connection = server.connection();
     let value = vec![b'x'; 100_000];
     for number in 0..40 {

@@ -9,6 +9,7 @@ mod server;
 
 use std::collections::HashSet;
 use std::fmt::Debug;
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -28,6 +29,14 @@ impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         _ = self.0.set(());
     }
+}
+
+/// Inserts items, each of which must have a verdict, and returns them.
+#[track_caller]
+pub(crate) fn insert_all(filter: &RedisBloomFilter<u64>, items: Range<u64>) -> Vec<u64> {
+    let items: Vec<u64> = items.collect();
+    assert!(filter.insert_many(&items).iter().all(Result::is_ok));
+    items
 }
 
 /// Inserts the items from 0 on, in batches, until it is stopped. Returns those that were new, and
