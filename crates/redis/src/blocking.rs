@@ -10,7 +10,7 @@ use tamis_core::{AsItem, Figures};
 use tamis_formats::Normalization;
 use tamis_hash::{AnyStable, HashItem};
 
-use crate::builder::{AsyncBuilder, builder};
+use crate::builder::builder;
 use crate::calls::shared::Confirm;
 use crate::calls::storage::Storage;
 use crate::copies::local::Local;
@@ -395,7 +395,7 @@ impl<T: ?Sized> Builder<T> {
     /// [`Error::Build`] if the sizes are impossible. What remains of a filter that could not be
     /// created is removed with the next one, or by [`destroy`](Self::destroy).
     pub fn create(&self) -> Result<RedisBloomFilter<T>, Error> {
-        self.run(self.asynchronous().create())
+        self.run(self.options.create())
     }
 
     /// Opens the filter, and asks for the state of each of its shards.
@@ -406,7 +406,7 @@ impl<T: ?Sized> Builder<T> {
     /// parameters than those given, [`Error::Creating`] if another client has not finished it
     /// before the deadline, and [`Error::Lost`] if a part of it is gone.
     pub fn open(&self) -> Result<RedisBloomFilter<T>, Error> {
-        self.run(self.asynchronous().open())
+        self.run(self.options.open())
     }
 
     /// Opens the filter, or creates it if it does not exist. Of several clients that do so at the
@@ -416,7 +416,7 @@ impl<T: ?Sized> Builder<T> {
     ///
     /// As for [`open`](Self::open) and [`create`](Self::create).
     pub fn open_or_create(&self) -> Result<RedisBloomFilter<T>, Error> {
-        self.run(self.asynchronous().open_or_create())
+        self.run(self.options.open_or_create())
     }
 
     /// Deletes the filter of this name, in any state: also one of which a part is lost, or that was
@@ -441,11 +441,7 @@ impl<T: ?Sized> Builder<T> {
     /// # Ok::<(), tamis_redis::Error>(())
     /// ```
     pub fn destroy(&self) -> Result<(), Error> {
-        Driver::new()?.wait(self.asynchronous().destroy())
-    }
-
-    fn asynchronous(&self) -> AsyncBuilder<T> {
-        AsyncBuilder::of_options(self.options.clone())
+        Driver::new()?.wait(self.options.destroy())
     }
 
     /// Makes a filter with a runtime of its own.

@@ -237,10 +237,6 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
 }
 
 impl<T: ?Sized> AsyncBuilder<T> {
-    pub(crate) const fn of_options(options: Options) -> Self {
-        Self { options, items: PhantomData }
-    }
-
     /// Creates the filter, as [`Builder::create`](crate::Builder::create) does.
     ///
     /// # Errors

@@ -76,8 +76,8 @@ async fn push_key<T: ?Sized>(
     let bits = filter.name.push(filter.identity(), shard, u64::from_le_bytes(random));
     let pushed = async {
         match write(filter, local, part, [shard, number], &bits).await? {
-            Some(written) => unite(filter, [shard, number], &bits, written).await,
-            None => Ok(()),
+            0 => Ok(()),
+            ones => unite(filter, [shard, number], &bits, ones).await,
         }
     };
     let result = pushed.await;
@@ -90,20 +90,15 @@ async fn push_key<T: ?Sized>(
     result
 }
 
-/// The size of bits that were written into a key of their own, with a tag at their end.
-struct Written {
-    bytes: u64,
-    ones: u64,
-}
-
-/// Writes the bits of a shard into a key of their own. Returns `None` if no bit is set.
+/// Writes the bits of a shard into a key of their own, with a tag at their end. Returns the number
+/// of ones, and of the tag's; or 0, and writes nothing, if no bit is set.
 async fn write<T: ?Sized>(
     filter: Call<'_>,
     local: &Local<T>,
     part: usize,
     [shard, number]: [u32; 2],
     bits: &str,
-) -> Result<Option<Written>, Error> {
+) -> Result<u64, Error> {
     let slice = filter.slice(number);
     let send = async |start, bytes: &[u8], is_first: bool| {
         let sent = [commands::write(bits, start, bytes), commands::expire(bits, EXPIRES_S)];
@@ -120,20 +115,19 @@ async fn write<T: ?Sized>(
             sum += send(start, &bytes, sum == 0).await?;
         }
     }
-    if sum == 0 {
-        return Ok(None);
+    if sum > 0 {
+        // The tag gives the bits their length.
+        sum += send(slice.line_bytes(), &filter.identity().tag(false), false).await?;
     }
-    // The tag gives the bits their length.
-    sum += send(slice.line_bytes(), &filter.identity().tag(false), false).await?;
-    Ok(Some(Written { bytes: slice.line_bytes() + TAG_BYTES, ones: sum }))
+    Ok(sum)
 }
 
-/// Adds bits that were written to those of their slice.
+/// Adds bits that were written, which have this number of ones, to those of their slice.
 async fn unite(
     filter: Call<'_>,
     [shard, number]: [u32; 2],
     bits: &str,
-    Written { bytes, ones }: Written,
+    ones: u64,
 ) -> Result<(), Error> {
     // A shard that has not come to this slice yet grows until it has.
     let mut current = filter.find_current(shard).await?;
@@ -142,6 +136,7 @@ async fn unite(
         current = filter.find_current(shard).await?;
     }
     let (key, slice) = (filter.key(shard, number), filter.slice(number));
+    let bytes = slice.line_bytes() + TAG_BYTES;
     let unite = scripts::unite([&key, bits], slice, filter.identity(), bytes, ones);
     // Not repeated: the bits are gone after the first time. The caller repeats the push.
     let sent = filter.write(shard, &[unite], Kind::Write).await;
@@ -155,7 +150,7 @@ async fn unite(
         _ => return Err(Error::Reply { expected: "a number" }),
     };
     if current == number
-        && sample >= slice.full()
+        && sample >= slice.full
         && let Err(error) = filter.grow(shard, number, Kind::Once).await
     {
         filter.growth_failed(shard, number, error);

@@ -35,7 +35,7 @@ fn fill(sizes: &Sizes, slice: &Slice, seed: u64, times: u32) -> Closed {
                 sample += u64::from(first && (byte as u64) < slice.sample_bytes());
             }
             closed.items += u64::from(new);
-            let full = sample >= slice.full();
+            let full = sample >= slice.full;
             closed.late += u64::from(new && full);
             // What the script does.
             if new && full && slice.is_sampled(sizes.shards, hash) {

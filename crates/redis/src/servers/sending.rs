@@ -220,7 +220,8 @@ impl Router {
     ) -> Result<(Vec<Value>, u64), Broken> {
         let live = timeout_at(end, self.live(target, repeats, end)).await;
         let late = || Err(Trouble::passing("no connection was made before the deadline"));
-        let mut connection = live.unwrap_or_else(|_| late()).map_err(Broken::before)?;
+        let not_sent = |Trouble { reason, .. }| Broken { reason, is_dead: false, sent: false };
+        let mut connection = live.unwrap_or_else(|_| late()).map_err(not_sent)?;
         let sent = connection.send(pipeline, self.limit(target.used, end)).await;
         if sent.as_ref().is_err_and(|broken| broken.is_dead) {
             self.nodes.forget(connection.number);
@@ -320,13 +321,6 @@ impl<'c> Batch<'c> {
     fn finish(self) -> Replies {
         let values = self.replies.into_iter().map(|reply| reply.unwrap_or(Value::Nil));
         Replies { values: values.collect(), connection: self.connection }
-    }
-}
-
-impl Broken {
-    /// There was no connection.
-    fn before(trouble: Trouble) -> Self {
-        Self { reason: trouble.reason, is_dead: false, sent: false }
     }
 }
 

@@ -135,7 +135,7 @@ async fn grow(
     let newest = epochs.newest();
     let next = newest.open + 1;
     let last = next as usize >= filter.sizes().slices.len();
-    if last || ones < filter.slice(newest.open).full() {
+    if last || ones < filter.slice(newest.open).full {
         return Ok(());
     }
     let life = filter.identity();

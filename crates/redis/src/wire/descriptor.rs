@@ -179,8 +179,7 @@ impl Descriptor {
 
 /// Returns the hasher of this name, with a key of 32 hexadecimal digits.
 fn hasher(name: &str, key: &str) -> Option<AnyStable> {
-    let known = [Algorithm::Rapid, Algorithm::Xxh3, Algorithm::Xxh64, Algorithm::SipHash13];
-    let algorithm = known.into_iter().find(|algorithm| algorithm.name() == name)?;
+    let algorithm = *Algorithm::ALL.iter().find(|algorithm| algorithm.name() == name)?;
     let digits = key.len() == 32 && key.bytes().all(|digit| digit.is_ascii_hexdigit());
     let key = u128::from_str_radix(if digits { key } else { "" }, 16).ok()?;
     AnyStable::from_key(algorithm, key.to_be_bytes())

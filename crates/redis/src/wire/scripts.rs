@@ -113,7 +113,7 @@ pub(crate) fn insert(
 ) -> Cmd {
     let mut command = script(INSERT, &keys);
     tags(&mut command, slices[0], identity).arg(slices[1].line_bytes());
-    command.arg(slices[0].sample_bytes() - 1).arg(slices[0].full());
+    command.arg(slices[0].sample_bytes() - 1).arg(slices[0].full);
     place.offsets().for_each(|offset| _ = command.arg(offset));
     command
 }

@@ -84,7 +84,7 @@ pub(crate) struct Slice {
     pub(crate) capacity: u64,
     /// How many bits of the first [`sample_bytes`](Self::sample_bytes) are set when the slice
     /// is full.
-    full: u64,
+    pub(crate) full: u64,
 }
 
 /// Which bits an item has in a key.
@@ -180,11 +180,6 @@ impl Slice {
     /// Returns of how many new items one counts, on average.
     pub(crate) fn items_per_count(&self, shards: u32) -> u64 {
         (self.capacity / u64::from(shards) / COUNTS).clamp(1, MOST_PER_COUNT)
-    }
-
-    /// Returns how many bits of the sample are set when the key is full.
-    pub(crate) const fn full(&self) -> u64 {
-        self.full
     }
 
     /// Returns the number of items in keys of this slice with `bits` bits set of `lines`
@@ -432,8 +427,8 @@ mod tests {
                 }
                 ones.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>()
             };
-            assert!(filled(capacity * 11 / 10) >= slice.full(), "{capacity}");
-            assert!(filled(capacity * 9 / 10) < slice.full(), "{capacity}");
+            assert!(filled(capacity * 11 / 10) >= slice.full, "{capacity}");
+            assert!(filled(capacity * 9 / 10) < slice.full, "{capacity}");
             let items = slice.items(filled(capacity), slice.lines.min(SAMPLE_LINES));
             let expected =
                 capacity as f64 / 4.0 * slice.lines.min(SAMPLE_LINES) as f64 / slice.lines as f64;

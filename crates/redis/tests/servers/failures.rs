@@ -88,16 +88,6 @@ fn without_a_server_nothing_is_stored() {
     assert_eq!(filter.insert(&2), Err(Error::Replaced));
 }
 
-#[test]
-fn too_few_replicas_are_reported() {
-    let Some(server) = Server::start() else { return };
-    let builder = builder(&server).confirmed_by(1, Duration::from_millis(20));
-    let filter = builder.create().unwrap();
-    assert_eq!(filter.insert(&1), Err(Error::NotReplicated { new: true, replicas: 0 }));
-    assert_eq!(filter.insert(&1), Err(Error::NotReplicated { new: false, replicas: 0 }));
-    assert_eq!(filter.contains(&1), Ok(true));
-}
-
 /// A server without memory refuses commands that may need some.
 #[test]
 fn a_refused_insert_stores_nothing() {
