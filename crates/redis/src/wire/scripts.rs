@@ -7,19 +7,6 @@ use redis::{Cmd, ToRedisArgs, Value, cmd};
 use crate::wire::sizes::{Place, Slice};
 use crate::wire::tag::{Identity, State};
 
-/// Closes a key and creates the one of the next slice. While a slice is open, the next
-/// has no legitimate key. Whatever is there was written by clients that knew of a growth which a
-/// failover has taken back, and is deleted.
-///
-/// `KEYS` the key, the next; `ARGV` the position of the tag, the open tag, the closed tag, the
-/// position of the tag in the next.
-macro_rules! close_and_create {
-    () => {
-        "redis.call('DEL', KEYS[2]) redis.call('SETRANGE', KEYS[2], ARGV[4], ARGV[2]) \
-         redis.call('SETRANGE', KEYS[1], ARGV[1], ARGV[3]) "
-    };
-}
-
 /// Reads the tag of the key, whose position is `ARGV[1]`.
 macro_rules! read_tag {
     () => {
@@ -33,12 +20,19 @@ macro_rules! read_tag {
 const CREATE: &str = "if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end \
 redis.call('SETRANGE', KEYS[1], ARGV[1], ARGV[2]) return 1";
 
-/// Grows a shard. Returns 1, or 0 if another client has done so, or -1 if the key is gone.
+/// Grows a shard: closes a key and creates the one of the next slice. Returns 1, or 0 if another
+/// client has done so, or -1 if the key is gone.
+///
+/// While a slice is open, the next has no legitimate key. Whatever is there was written by clients
+/// that knew of a growth which a failover has taken back, and is deleted.
+///
+/// `KEYS` the key, the next; `ARGV` the position of the tag, the open tag, the closed tag, the
+/// position of the tag in the next.
 const GROW: &str = concat!(
     read_tag!(),
-    "if tag == ARGV[3] then return 0 end if tag ~= ARGV[2] then return -1 end ",
-    close_and_create!(),
-    "return 1"
+    "if tag == ARGV[3] then return 0 end if tag ~= ARGV[2] then return -1 end \
+     redis.call('DEL', KEYS[2]) redis.call('SETRANGE', KEYS[2], ARGV[4], ARGV[2]) \
+     redis.call('SETRANGE', KEYS[1], ARGV[1], ARGV[3]) return 1"
 );
 
 /// Inserts one item, and grows the shard if a bit was not set before and the key is full then.
