@@ -127,7 +127,8 @@ fn short_lived_clients_do_not_overfill_a_filter() {
 /// grown.
 #[test]
 fn aborted_clients_do_not_overfill_a_filter() {
-    let clients = if LONG { 20_000 } else { 1500 };
+    // On a busy machine more of them end too early: up to 27 % of the items were not inserted.
+    let clients = if LONG { 20_000 } else { 1900 };
     Pattern { clients, ..SHORT }.run(async |filter, items, client| {
         let mut insert = pin::pin!(filter.insert_many(&items));
         let mut left = 1 + client % 6;
