@@ -1,54 +1,19 @@
 //! What the format needs from cuckoo filters: those of a fixed size, and those that grow in place.
 
-use core::ops::Range;
-
 use tamis_core::Frozen;
 use tamis_cuckoo::raw::{self, growing};
 use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
 use tamis_hash::{HashItem, StableHasher};
-use tamis_sync::{AllocError, LINE_BYTES, Lines};
+use tamis_sync::{AllocError, Lines};
 
 use crate::error::LoadError;
 use crate::filters::saved::sealed::Sealed;
 use crate::filters::saved::{Saved, other_kind};
 use crate::kind::Kind;
 use crate::layout::header::Header;
-use crate::layout::source::{Copied, Passing, Source};
+use crate::layout::source::{Content, Passing, of_copy};
 use crate::sizes::geometry::Geometry;
 use crate::sizes::growing::GrowingSizes;
-
-/// The lines of a cuckoo filter: read where they are, or a copy.
-enum Buckets<'f> {
-    Passing(Passing<'f>),
-    Copied(Copied),
-}
-
-impl Source for Buckets<'_> {
-    fn chunk<'b>(
-        &'b mut self,
-        lines: Range<u64>,
-        buffer: &'b mut Vec<[u8; LINE_BYTES]>,
-    ) -> Option<&'b [u8]> {
-        match self {
-            Self::Passing(passing) => passing.chunk(lines, buffer),
-            Self::Copied(copied) => copied.chunk(lines, buffer),
-        }
-    }
-
-    fn items(&self) -> Option<u64> {
-        match self {
-            Self::Passing(passing) => passing.items(),
-            Self::Copied(copied) => copied.items(),
-        }
-    }
-
-    fn geometry(&self) -> Geometry {
-        match self {
-            Self::Passing(passing) => passing.geometry(),
-            Self::Copied(copied) => copied.geometry(),
-        }
-    }
-}
 
 macro_rules! cuckoo {
     ($($name:ident, $kind:ident;)*) => {$(
@@ -64,25 +29,27 @@ macro_rules! cuckoo {
                 sizes.map_or(Geometry::Cuckoo(geometry), Geometry::GrowingCuckoo)
             }
 
-            fn passing(&self) -> Result<impl Source, AllocError> {
+            fn passing(&self) -> Result<Content<'_>, AllocError> {
                 let geometry = self.geometry();
                 if geometry.doublings() != 0 {
                     // While lines are read one by one, buckets are split.
-                    return copied(self).map(Buckets::Copied);
+                    return self.still();
                 }
                 // While lines are read one by one, other threads may move fingerprints from later
                 // lines to earlier ones. The pass finds out.
-                let geometry = Geometry::Cuckoo(geometry);
-                Ok(Buckets::Passing(Passing { pass: raw::pass(self), geometry }))
+                Ok((Geometry::Cuckoo(geometry), Box::new(Passing(raw::pass(self)))))
             }
 
-            fn still(&self) -> Result<impl Source, AllocError> {
+            fn still(&self) -> Result<Content<'_>, AllocError> {
                 let geometry = self.geometry();
-                if geometry.doublings() != 0 {
-                    return copied(self);
+                if geometry.doublings() == 0 {
+                    let (lines, items) = raw::try_copy_lines(self)?;
+                    return Ok(of_copy(Geometry::Cuckoo(geometry), lines, items));
                 }
-                let (lines, items) = raw::try_copy_lines(self)?;
-                Ok(Copied::new(lines, items, Geometry::Cuckoo(geometry)))
+                // The filter may grow meanwhile, so the sizes are those of the copy.
+                let (extent, lines, items) = growing::try_copy(self)?;
+                let geometry = Geometry::GrowingCuckoo(GrowingSizes::new(extent));
+                Ok(of_copy(geometry, lines, items))
             }
 
             fn of_body(header: &Header, hasher: S, lines: Lines) -> Result<Self, LoadError> {
@@ -123,14 +90,6 @@ macro_rules! cuckoo {
 cuckoo! {
     CuckooFilter, Cuckoo;
     OnceCuckooFilter, OnceCuckoo;
-}
-
-/// Copies a filter that grows.
-fn copied<F: tamis_cuckoo::Buildable>(filter: &F) -> Result<Copied, AllocError> {
-    let (extent, lines, items) = growing::try_copy(filter)?;
-    // The filter may grow meanwhile, so the sizes are those of the copy.
-    let geometry = Geometry::GrowingCuckoo(GrowingSizes::new(extent));
-    Ok(Copied::new(lines, items, geometry))
 }
 
 /// Converts an error that a correct header leaves possible. (The lengths are those of the

@@ -5,11 +5,10 @@
 //! |---|---|
 //! | `saved.rs` | the traits, and the Bloom filters with one array |
 //! | `cuckoo.rs` | cuckoo filters, of a fixed size and those that grow |
-//! | `chain.rs`, `slice_entry.rs` | Bloom filters that grow, and the line of a slice in the directory |
+//! | `chain.rs` | Bloom filters that grow |
 //! | `window.rs` | rotating filters |
 
 mod chain;
 mod cuckoo;
 pub(crate) mod saved;
-mod slice_entry;
 mod window;

@@ -13,7 +13,7 @@ use crate::kind::Kind;
 use crate::layout::body::Body;
 use crate::layout::header::Header;
 use crate::layout::line_bytes::Words;
-use crate::layout::source::{Computed, Copied, Source};
+use crate::layout::source::{Content, computed, copied};
 use crate::normalization::Normalization;
 use crate::options::Options;
 use crate::sizes::geometry::Geometry;
@@ -39,13 +39,13 @@ pub(crate) mod sealed {
         /// Returns the lines to be read once, in order, while other threads insert. Without a
         /// method of its own, a filter is copied first.
         #[doc(hidden)]
-        fn passing(&self) -> Result<impl Source, AllocError> {
+        fn passing(&self) -> Result<Content<'_>, AllocError> {
             self.still()
         }
 
         /// Returns lines that stay as they are.
         #[doc(hidden)]
-        fn still(&self) -> Result<impl Source, AllocError>;
+        fn still(&self) -> Result<Content<'_>, AllocError>;
 
         #[doc(hidden)]
         fn of_body(
@@ -199,15 +199,6 @@ fn item_words<F: bloom::Buildable>(filter: &F, geometry: bloom::Geometry, line: 
     core::array::from_fn(|word| words[word] & of_items[word])
 }
 
-/// Copies lines one after another.
-pub(crate) fn copy_lines(count: u64, words_of: impl Fn(u64) -> Words) -> Result<Lines, AllocError> {
-    let mut lines = Lines::zeroed(count)?;
-    for (number, to) in (0..).zip(lines.iter_mut()) {
-        to.words.iter_mut().zip(words_of(number)).for_each(|(to, bits)| to.update(|to| *to = bits));
-    }
-    Ok(lines)
-}
-
 macro_rules! bloom {
     ($($name:ident, $kind:ident;)*) => {$(
         impl<T: ?Sized, S: StableHasher + HashItem<T>> Sealed for $name<T, S> {
@@ -217,18 +208,16 @@ macro_rules! bloom {
                 Geometry::Bloom(self.geometry())
             }
 
-            fn passing(&self) -> Result<impl Source, AllocError> {
+            fn passing(&self) -> Result<Content<'_>, AllocError> {
                 // Bits are only set, so a line read later has every bit that it had before.
                 let geometry = self.geometry();
                 let line = move |line| item_words(self, geometry, line);
-                Ok(Computed { line, items: 0, geometry: Geometry::Bloom(geometry) })
+                Ok(computed(Geometry::Bloom(geometry), line))
             }
 
-            fn still(&self) -> Result<impl Source, AllocError> {
+            fn still(&self) -> Result<Content<'_>, AllocError> {
                 let geometry = self.geometry();
-                let count = bloom::raw::lines(geometry);
-                let lines = copy_lines(count, |line| item_words(self, geometry, line))?;
-                Ok(Copied::new(lines, 0, Geometry::Bloom(geometry)))
+                copied(Geometry::Bloom(geometry), |line| item_words(self, geometry, line))
             }
 
             fn of_body(header: &Header, hasher: S, lines: Lines) -> Result<Self, LoadError> {
@@ -276,26 +265,14 @@ impl<T: ?Sized, S: StableHasher + HashItem<T>> SavedBloom for BloomFilter<T, S> 
 impl<T: ?Sized, S: StableHasher + HashItem<T>> SavedBloom for BlockedBloomFilter<T, S> {}
 impl<T: ?Sized, S: StableHasher + HashItem<T>> SavedBloom for OnceBloomFilter<T, S> {}
 
-/// Returns the header of a file that holds these lines of a filter, without the checksum of the
-/// table.
+/// Returns the header of the file of a filter that has these sizes, before its items are counted
+/// and its table is known.
 pub(crate) fn header_of<F: Saved>(
     filter: &F,
     normalization: Normalization,
-    lines: &impl Source,
-) -> Header {
-    // In a pass the number is known at the end.
-    header_with(filter, normalization, lines.geometry(), lines.items().unwrap_or(0))
-}
-
-/// As [`header_of`], with these sizes and this number of items.
-pub(crate) fn header_with<F: Saved>(
-    filter: &F,
-    normalization: Normalization,
     geometry: Geometry,
-    items: u64,
 ) -> Header {
-    let (hasher, capacity) = (filter.hasher(), filter.built_for());
-    Header { items, ..Header::new(F::KIND, hasher, normalization, geometry, capacity) }
+    Header::new(F::KIND, filter.hasher(), normalization, geometry, filter.built_for())
 }
 
 /// Checks that a file holds what is asked for. Returns the hasher of its filter.

@@ -9,7 +9,7 @@ use crate::filters::saved::sealed::Sealed;
 use crate::filters::saved::{Saved, other_kind};
 use crate::kind::Kind;
 use crate::layout::header::Header;
-use crate::layout::source::{Computed, Source};
+use crate::layout::source::{Content, computed};
 use crate::sizes::geometry::Geometry;
 use crate::sizes::window::WindowSizes;
 
@@ -21,7 +21,7 @@ impl<T: ?Sized, S: StableHasher + HashItem<T>> Sealed for RotatingBloomFilter<T,
     }
 
     // There is no other `passing`: a generation that is read line by line may be cleared meanwhile.
-    fn still(&self) -> Result<impl Source, AllocError> {
+    fn still(&self) -> Result<Content<'_>, AllocError> {
         let copy = raw::try_rotating_snapshot(self)?;
         let sizes = WindowSizes::of_rotation(copy.geometry(), raw::rotation(&copy));
         let (slots, spare) = (sizes.slots(), sizes.spare());
@@ -34,7 +34,7 @@ impl<T: ?Sized, S: StableHasher + HashItem<T>> Sealed for RotatingBloomFilter<T,
             }
             words
         };
-        Ok(Computed { line, items: 0, geometry: Geometry::Window(sizes) })
+        Ok(computed(Geometry::Window(sizes), line))
     }
 
     fn of_body(header: &Header, hasher: S, lines: Lines) -> Result<Self, LoadError> {

@@ -109,15 +109,16 @@ impl Options {
         file: &mut dyn Output,
         filter: &F,
     ) -> Result<(), SaveError> {
-        let mut passing = filter.passing().map_err(alloc)?;
-        if write_lines(file, header_of(filter, self.normalization, &passing), &mut passing)? {
+        let header = |geometry| header_of(filter, self.normalization, geometry);
+        let (geometry, mut passing) = filter.passing().map_err(alloc)?;
+        if write_lines(file, header(geometry), &mut *passing)? {
             return Ok(());
         }
         // The lines were read at different moments. Those of a copy are of one: begin again with
         // it.
         drop(passing);
-        let mut still = filter.still().map_err(alloc)?;
-        write_lines(file, header_of(filter, self.normalization, &still), &mut still)?;
+        let (geometry, mut still) = filter.still().map_err(alloc)?;
+        write_lines(file, header(geometry), &mut *still)?;
         Ok(())
     }
 }

@@ -86,9 +86,8 @@ impl Options {
         let target = Target::new(path.as_ref())?;
         let geometry = Geometry::Table(*sizes);
         let header = Header::new(Kind::Table, hasher, self.normalization, geometry, *capacity);
-        let header = Header { items: *items, ..header };
         let mut file = target.temporary()?;
-        let mut lines = Computed { line, items: *items, geometry };
+        let mut lines = Computed { line, items: *items };
         write_lines(file.as_file_mut(), header, &mut lines)?;
         Ok(target.complete(file)?)
     }

@@ -1,12 +1,11 @@
 //! Filters of other systems in files of Tamis: their bytes, with a header and checksums.
 
-use core::ops::Range;
 use std::io::{Read, Write};
 use std::path::Path;
 
 use tamis_core::BuildError;
 use tamis_hash::Rapid;
-use tamis_sync::LINE_BYTES;
+use tamis_sync::{LINE_BYTES, Lines};
 
 use crate::error::LoadError;
 use crate::foreign::{self, AnyFilter, Filter};
@@ -14,56 +13,25 @@ use crate::io::info::Info;
 use crate::io::load::open;
 use crate::io::replace::{Complete, Target};
 use crate::io::save::write_lines;
-use crate::io::write::write_source;
+use crate::io::write::{alloc, write_source};
 use crate::kind::Kind;
 use crate::layout::body;
 use crate::layout::header::{HEADER, Header};
 use crate::layout::line_bytes::Bytes;
-use crate::layout::source::Source;
+use crate::layout::source::Copied;
 use crate::layout::table::Table;
 use crate::options::Options;
 use crate::save_error::SaveError;
 use crate::sizes::foreign::ForeignSizes;
 use crate::sizes::geometry::Geometry;
 
-/// The bytes of a filter, up to whole lines.
-struct Whole {
-    lines: Vec<[u8; LINE_BYTES]>,
-    geometry: Geometry,
-}
-
-impl Source for Whole {
-    fn chunk<'b>(
-        &'b mut self,
-        lines: Range<u64>,
-        _: &'b mut Vec<[u8; LINE_BYTES]>,
-    ) -> Option<&'b [u8]> {
-        Some(self.lines[lines.start as usize..lines.end as usize].as_flattened())
-    }
-
-    fn items(&self) -> Option<u64> {
-        Some(0)
-    }
-
-    fn geometry(&self) -> Geometry {
-        self.geometry
-    }
-}
-
-impl Whole {
-    fn of(filter: &dyn Filter) -> Result<Self, SaveError> {
-        let sizes = ForeignSizes::new(filter.format(), filter.encoded_len());
-        let sizes = sizes.ok_or(SaveError::Sizes(BuildError::TooLarge))?;
-        let (count, bytes) = (sizes.body_lines(), sizes.body_lines() * LINE_BYTES as u64);
-        let mut lines = Vec::new();
-        let reserved = usize::try_from(count).ok().map(|count| lines.try_reserve_exact(count));
-        if !matches!(reserved, Some(Ok(()))) {
-            return Err(SaveError::Alloc { bytes });
-        }
-        lines.resize(count as usize, [0; LINE_BYTES]);
-        filter.write(&mut lines.as_flattened_mut())?;
-        Ok(Self { lines, geometry: Geometry::Foreign(sizes) })
-    }
+/// Returns the bytes of a filter as the lines of a body, with its sizes.
+fn lines_of(filter: &dyn Filter) -> Result<(Geometry, Copied), SaveError> {
+    let sizes = ForeignSizes::new(filter.format(), filter.encoded_len());
+    let sizes = sizes.ok_or(SaveError::Sizes(BuildError::TooLarge))?;
+    let mut lines = Lines::zeroed(sizes.body_lines()).map_err(alloc)?;
+    filter.write(&mut lines.bytes_mut())?;
+    Ok((Geometry::Foreign(sizes), Copied { lines, items: 0 }))
 }
 
 impl Options {
@@ -108,9 +76,9 @@ impl Options {
         path: impl AsRef<Path>,
     ) -> Result<Complete, SaveError> {
         let target = Target::new(path.as_ref())?;
-        let mut whole = Whole::of(filter)?;
+        let (geometry, mut lines) = lines_of(filter)?;
         let mut file = target.temporary()?;
-        write_lines(file.as_file_mut(), self.header_of_foreign(whole.geometry), &mut whole)?;
+        write_lines(file.as_file_mut(), self.header_of_foreign(geometry), &mut lines)?;
         Ok(target.complete(file)?)
     }
 
@@ -121,8 +89,8 @@ impl Options {
     ///
     /// As [`write`](crate::write()).
     pub fn write_foreign(&self, filter: &dyn Filter, mut to: impl Write) -> Result<(), SaveError> {
-        let mut whole = Whole::of(filter)?;
-        write_source(&mut to, self.header_of_foreign(whole.geometry), &mut whole)
+        let (geometry, mut lines) = lines_of(filter)?;
+        write_source(&mut to, self.header_of_foreign(geometry), &mut lines)
     }
 
     /// Loads a filter of another system from a file that [`save_foreign`](Self::save_foreign) has

@@ -5,7 +5,7 @@ use std::io::Write;
 use tamis_hash::Algorithm;
 use tamis_sync::AllocError;
 
-use crate::filters::saved::{Saved, header_of, header_with};
+use crate::filters::saved::{Saved, header_of};
 use crate::layout::body::for_each_chunk;
 use crate::layout::checksum::checksum;
 use crate::layout::header::Header;
@@ -51,7 +51,7 @@ pub fn write<F: Saved>(filter: &F, to: impl Write) -> Result<(), SaveError> {
 /// filters grow.
 #[must_use]
 pub fn encoded_len<F: Saved>(filter: &F) -> u64 {
-    header_with(filter, Normalization::NONE, filter.sizes(), 0).file_len()
+    header_of(filter, Normalization::NONE, filter.sizes()).file_len()
 }
 
 impl Options {
@@ -61,12 +61,13 @@ impl Options {
     ///
     /// As [`write`](crate::write()).
     pub fn write<F: Saved>(&self, filter: &F, mut to: impl Write) -> Result<(), SaveError> {
-        let mut still = filter.still().map_err(alloc)?;
-        write_source(&mut to, header_of(filter, self.normalization, &still), &mut still)
+        let (geometry, mut still) = filter.still().map_err(alloc)?;
+        write_source(&mut to, header_of(filter, self.normalization, geometry), &mut *still)
     }
 }
 
-/// Writes a file to a stream, with a header that has no checksum of the table so far.
+/// Writes a file to a stream, with a header that has no number of items and no checksum of the
+/// table so far.
 pub(crate) fn write_source(
     to: &mut dyn Write,
     mut header: Header,
@@ -78,6 +79,8 @@ pub(crate) fn write_source(
         table.push(checksum(chunk));
         Ok(())
     })?;
+    // Nothing changes these lines, so they are consistent.
+    header.items = still.items().unwrap_or(0);
     header.table_checksum = table.checksum();
     to.write_all(&header.to_bytes().map_err(algorithm)?)?;
     to.write_all(&table.with_padding(&header))?;

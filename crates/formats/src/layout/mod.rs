@@ -4,7 +4,8 @@
 //! | file | job |
 //! |---|---|
 //! | `header.rs`, `table.rs` | the header; the checksums of the chunks |
-//! | `body.rs`, `directory.rs` | the lines: of one array, of several arrays behind a directory |
+//! | `body.rs` | the lines of one array |
+//! | `directory.rs`, `slice_entry.rs` | those of several slices behind a directory; a line of it |
 //! | `line_check.rs` | what a line may contain |
 //! | `source.rs` | where the lines come from |
 //! | `line_bytes.rs`, `checksum.rs`, `fill.rs` | a line as bytes; checksums; reads that fill a buffer |
@@ -16,5 +17,6 @@ pub(crate) mod fill;
 pub(crate) mod header;
 pub(crate) mod line_bytes;
 pub(crate) mod line_check;
+pub(crate) mod slice_entry;
 pub(crate) mod source;
 pub(crate) mod table;

@@ -144,20 +144,6 @@ impl Geometry {
         }
     }
 
-    /// Returns the number of arrays in the body, each with a line of the directory, or 0 if there
-    /// is no directory.
-    pub(crate) const fn arrays(self) -> u32 {
-        match self {
-            Self::Bloom(_)
-            | Self::Window(_)
-            | Self::Cuckoo(_)
-            | Self::GrowingCuckoo(_)
-            | Self::Table(_)
-            | Self::Foreign(_) => 0,
-            Self::Chain(sizes) => sizes.slices(),
-        }
-    }
-
     /// Returns the number of slots, or `None` if there are none.
     pub(crate) fn slots(self) -> Option<u64> {
         match self {
