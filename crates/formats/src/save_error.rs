@@ -1,84 +1,73 @@
 //! Why a filter cannot be written.
 
 use core::error::Error;
-use core::fmt;
 use std::io;
 
 use tamis_core::BuildError;
 
 use crate::error::LoadError;
 use crate::kind::Kind;
+use crate::messages::messages;
 
-/// The reason why a filter was not written, or not durably: see [`save`](crate::save) on what is
-/// then at its path.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::{SaveError, save};
-/// use tamis::{BloomFilter, hash::Rapid};
-///
-/// let filter = BloomFilter::<str>::builder().capacity(10).hasher(Rapid::with_seed(1)).build()?;
-/// let error = save(&filter, std::env::temp_dir()).unwrap_err();
-/// assert!(matches!(error, SaveError::NotAFile));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum SaveError {
-    /// The system could not create, write or rename the file.
-    Io(io::Error),
-    /// The path names a directory, a pipe or a device.
-    NotAFile,
-    /// The allocation of a copy of the filter failed.
-    Alloc {
-        /// The number of bytes requested.
-        bytes: u64,
-    },
-    /// The format has no number for the hash algorithm of the filter.
-    Algorithm {
-        /// The name of the algorithm.
-        name: &'static str,
-    },
-    /// The sizes of a live filter belong to another type of filter.
-    Sizes(BuildError),
-    /// Inserts into a live filter of these sizes need locks. A process that is killed would leave
-    /// one.
-    LiveLocks {
-        /// The kind of the filter.
-        kind: Kind,
-        /// The number of words that an item touches.
-        words: u32,
-    },
-    /// A file that exists already cannot be opened as the live filter asked for.
-    Existing(LoadError),
-    /// This processor is big-endian, so it cannot use a file in place.
-    BigEndian,
-}
-
-impl fmt::Display for SaveError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => error.fmt(f),
-            Self::NotAFile => {
-                f.write_str("the path names a directory, a pipe or a device, not a file")
-            }
-            Self::Alloc { bytes } => write!(f, "cannot allocate {bytes} bytes"),
-            Self::Algorithm { name } => {
-                write!(f, "the format has no number for the hash algorithm {name}")
-            }
-            Self::Sizes(error) => error.fmt(f),
-            Self::LiveLocks { kind, words } => write!(
-                f,
-                "a {kind} with {words} words per item needs locks, and a killed process would leave one locked; a \
-                 live filter of this type needs one word per item"
-            ),
-            Self::Existing(error) => error.fmt(f),
-            Self::BigEndian => {
-                f.write_str("this processor is big-endian: it cannot use a file in place")
-            }
-        }
+messages! {
+    /// The reason why a filter was not written, or not durably: see [`save`](crate::save) on what
+    /// is then at its path.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::{SaveError, save};
+    /// use tamis::{BloomFilter, hash::Rapid};
+    ///
+    /// let builder = BloomFilter::<str>::builder().capacity(10).hasher(Rapid::with_seed(1));
+    /// let filter = builder.build()?;
+    /// let error = save(&filter, std::env::temp_dir()).unwrap_err();
+    /// assert!(matches!(error, SaveError::NotAFile));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[derive(Debug)]
+    #[non_exhaustive]
+    pub enum SaveError {
+        /// The system could not create, write or rename the file.
+        #[error("{error}")]
+        Io(error: io::Error),
+        /// The path names a directory, a pipe or a device.
+        #[error("the path names a directory, a pipe or a device, not a file")]
+        NotAFile,
+        /// The allocation of a copy of the filter failed.
+        #[error("cannot allocate {bytes} bytes")]
+        Alloc {
+            /// The number of bytes requested.
+            bytes: u64,
+        },
+        /// The format has no number for the hash algorithm of the filter.
+        #[error("the format has no number for the hash algorithm {name}")]
+        Algorithm {
+            /// The name of the algorithm.
+            name: &'static str,
+        },
+        /// The sizes of a live filter belong to another type of filter.
+        #[error("{error}")]
+        Sizes(error: BuildError),
+        /// Inserts into a live filter of these sizes need locks. A process that is killed would
+        /// leave one.
+        #[error(
+            "a {kind} with {words} words per item needs locks, and a killed process would leave \
+             one locked; a live filter of this type needs one word per item"
+        )]
+        LiveLocks {
+            /// The kind of the filter.
+            kind: Kind,
+            /// The number of words that an item touches.
+            words: u32,
+        },
+        /// A file that exists already cannot be opened as the live filter asked for.
+        #[error("{error}")]
+        Existing(error: LoadError),
+        /// This processor is big-endian, so it cannot use a file in place.
+        #[error("this processor is big-endian: it cannot use a file in place")]
+        BigEndian,
     }
 }
 
