@@ -40,7 +40,7 @@ pub(crate) use self::repeated::Filters;
 pub(crate) use self::shard::{Fill, Shard};
 pub(crate) use self::sharded::Sharded;
 pub(crate) use self::tables::Tables;
-pub(crate) use self::window::Window;
+pub(crate) use self::window::by_window;
 
 use self::store::Store;
 use self::summary::Expected;
@@ -80,11 +80,9 @@ pub fn run<R: Read + Send>(
     let store = Store::new(options)?;
     let shards = (0..SHARDS as usize).map(|number| Filters::new(&store, number, options.repeated));
     let plan = Plan {
-        printed: if options.repeated { Printed::Second } else { Printed::Fresh },
-        keyless: true,
         sharded: true,
         limit: options.capacity.filter(|_| options.fixed),
-        keys: None,
+        ..Plan::of(if options.repeated { Printed::Second } else { Printed::Fresh })
     };
     let shards = shards.collect::<Result<_, _>>()?;
     let decider = Sharded::new(shards, Hasher::new(options.seed)?, plan);

@@ -19,7 +19,7 @@ use crate::screen;
 
 mod decide;
 
-pub(crate) use self::decide::{Change, ForeignLookup, How};
+pub(crate) use self::decide::{How, change, lookup};
 
 /// A filter of another system.
 pub(crate) struct Foreign {

@@ -47,7 +47,7 @@ mod tally;
 mod turnstile;
 
 pub(crate) use self::chunk::{Batch, Chunk, Why};
-pub(crate) use self::decider::Decider;
+pub(crate) use self::decider::{AnyOrder, Decider, InOrder};
 pub(crate) use self::entry::{Entry, SHARDS};
 pub(crate) use self::gate::Gate;
 pub(crate) use self::hasher::Hasher;

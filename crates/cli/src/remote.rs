@@ -21,7 +21,7 @@ mod filter;
 mod name;
 
 #[cfg(feature = "redis")]
-pub(crate) use self::decide::{Claim, RemoteLookup};
+pub(crate) use self::decide::{claim, lookup};
 #[cfg(feature = "redis")]
 pub(crate) use self::filter::Filter;
 

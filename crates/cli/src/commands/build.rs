@@ -7,10 +7,10 @@ use tamis::hash::AnyStable;
 
 use super::report::Report;
 use crate::args::{BuildArgs, Choice};
-use crate::dedup::Window;
+use crate::dedup::by_window;
 use crate::error::Error;
 use crate::file_kind::FileKind;
-use crate::filters::{AnyFilter, Collect, Copies, Insert, Lock, Room};
+use crate::filters::{AnyFilter, Collect, Copies, Lock, Room, insertion};
 use crate::input::{self, shown};
 use crate::output::{self, Roles};
 use crate::pipeline::{self, Done, Gate, Hasher, Printed, Records};
@@ -52,10 +52,10 @@ pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
             let (list, none, gate) = (inputs.list, std::io::sink(), Gate::default());
             // A window depends on the order of the records.
             let done = if let AnyFilter::Rotating(window) = &filter {
-                let decider = Window::new(window, Hasher::Any(hasher), Printed::None);
+                let decider = by_window(window, Hasher::Any(hasher), Printed::None);
                 pipeline::run(list, none, &records, &decider, &gate, &mut screen)?
             } else {
-                let decider = Insert::new(&filter);
+                let decider = insertion(&filter);
                 pipeline::run(list, none, &records, &decider, &gate, &mut screen)?
             };
             let new = done.tally.items();

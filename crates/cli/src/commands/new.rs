@@ -18,7 +18,7 @@ use self::prepared::{Prepared, prepare};
 use super::remote;
 use super::report::Report;
 use crate::args::{Choice, NewArgs};
-use crate::dedup::{Sharded, Tables, Window};
+use crate::dedup::{Sharded, Tables, by_window};
 use crate::error::Error;
 use crate::file_kind::{CREATED_RATE, FileKind, WINDOW_RATE};
 use crate::filters::{AnyFilter, Copies, Header, command_without};
@@ -73,11 +73,10 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     // A window depends on the order of all records, other filters on that of the records of each
     // shard.
     let done = if let AnyFilter::Rotating(window) = &filter {
-        let decider = Window::new(window, hasher, Printed::Fresh);
+        let decider = by_window(window, hasher, Printed::Fresh);
         keeper.run(inputs, &records, &decider, &mut screen, args.save_every)?
     } else {
-        let plan =
-            Plan { printed: Printed::Fresh, keyless: true, sharded: true, limit: None, keys: None };
+        let plan = Plan { sharded: true, ..Plan::of(Printed::Fresh) };
         let sharded = Sharded::new(shards::of(&filter), hasher, plan);
         let room = filter.room(args.rate_of(choice)).filter(|_| !args.overfull);
         if room.is_some() || filter.refuses() {

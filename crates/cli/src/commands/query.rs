@@ -6,8 +6,8 @@ use super::remote;
 use super::report::Report;
 use crate::args::{QueryArgs, RecordArgs};
 use crate::error::Error;
-use crate::filters::{Lookup, Reader};
-use crate::foreign::{ForeignLookup, Opened};
+use crate::filters::{self, Reader};
+use crate::foreign::{self, Opened};
 use crate::input::{self, Inputs};
 use crate::output::{self, Roles};
 use crate::pipeline::{self, Decider, Gate, Records};
@@ -36,14 +36,14 @@ pub(crate) fn query(mut args: QueryArgs) -> Result<bool, Error> {
     let (report, found) = match &opened {
         Opened::Ours(header) => {
             let filter = Reader::load(header)?;
-            let decider = Lookup::new(&filter, args.invert);
+            let decider = filters::lookup(&filter, args.invert);
             let (mut report, found) = args.run(inputs, &records, &decider, start)?;
             report.describe(&filter.described(), &args.filter);
             (report, found)
         }
         Opened::Theirs(filter) => {
             filter.warn_of_hash(&args.filter);
-            let decider = ForeignLookup::new(&*filter.filter, args.keys.key_type(), args.invert);
+            let decider = foreign::lookup(&*filter.filter, args.keys.key_type(), args.invert);
             let (mut report, found) = args.run(inputs, &records, &decider, start)?;
             report.describe_foreign(filter, &args.filter);
             (report, found)

@@ -6,8 +6,8 @@ use std::time::Instant;
 use super::report::Report;
 use crate::args::{RecordArgs, RemoveArgs};
 use crate::error::Error;
-use crate::filters::{AnyFilter, Header, Lock, Remove};
-use crate::foreign::{Change, How, Opened, held};
+use crate::filters::{AnyFilter, Header, Lock, removal};
+use crate::foreign::{How, Opened, change, held};
 use crate::input::{self, Inputs};
 use crate::output::{self, Roles};
 use crate::pipeline::{self, Decider, Gate, Records};
@@ -38,7 +38,7 @@ pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
     let report = match open()? {
         Opened::Ours(header) => {
             let filter = AnyFilter::load(&header)?;
-            let Some(decider) = Remove::new(&filter) else { return Err(header.unremovable()) };
+            let Some(decider) = removal(&filter) else { return Err(header.unremovable()) };
             let save = || filter.prepare(&args.filter, form.saved())?.commit();
             let mut report = run(&args.records, inputs, &records, &decider, lock, start, save)?;
             report.describe(&filter.described(), &args.filter);
@@ -46,7 +46,7 @@ pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
         }
         Opened::Theirs(filter) => {
             let filter = Mutex::new(filter);
-            let decider = Change::new(&filter, args.keys.key_type(), How::Remove);
+            let decider = change(&filter, args.keys.key_type(), How::Remove);
             let save = || held(&filter).prepare(&args.filter)?.commit();
             let mut report = run(&args.records, inputs, &records, &decider, lock, start, save)?;
             report.describe_foreign(&held(&filter), &args.filter);

@@ -3,7 +3,7 @@
 use core::mem;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use tamis::formats::{FilterSet, LoadError, Options, SetError, SetInfo};
@@ -11,7 +11,7 @@ use tamis::formats::{FilterSet, LoadError, Options, SetError, SetInfo};
 mod keep;
 mod verify;
 
-use self::keep::Keep;
+use self::keep::keep;
 use self::verify::{Verified, path_of, verify};
 use super::report::Report;
 use crate::args::WhichArgs;
@@ -164,10 +164,10 @@ impl Asked {
     fn read(&mut self, file: Input<Lazy>, records: &Records) -> Result<(), Error> {
         // One thread, so that the keys come in order.
         let records = Records { threads: 1, ..records.clone() };
-        let keep = Keep::default();
+        let keys = Mutex::new(Vec::new());
         let (none, gate) = (io::sink(), Gate::default());
-        let done = pipeline::run([file], none, &records, &keep, &gate, &mut ())?;
-        self.keys.extend(keep.into_keys());
+        let done = pipeline::run([file], none, &records, &keep(&keys), &gate, &mut ())?;
+        self.keys.extend(keys.into_inner().unwrap_or_else(PoisonError::into_inner));
         self.tally.lines += done.tally.lines;
         self.tally.keyless += done.tally.keyless;
         self.notes.merge(done.notes);

@@ -19,54 +19,21 @@ use crate::file_kind::FileKind;
 use crate::geometry::{GENERATIONS, Geometry, generation, rate_of_generations};
 use crate::input::Input;
 use crate::memory;
-use crate::pipeline::{self, Batch, Chunk, Decider, Gate, Hasher, Plan, Printed, Turnstile, Watch};
+use crate::pipeline::{self, Batch, Chunk, Decider, Gate, Hasher, InOrder, Plan, Printed, Watch};
 
-/// Decides records by a rotating filter, in input order.
-pub(crate) struct Window<'f, S> {
-    filter: &'f RotatingBloomFilter<[u8], S>,
+/// Decides records by a rotating filter, in input order. The caller does not change the filter
+/// meanwhile.
+pub(crate) fn by_window<S: Sync>(
+    filter: &RotatingBloomFilter<[u8], S>,
     hasher: Hasher,
     printed: Printed,
-    /// Whether a chunk was cut, because the input is wrong after its last record. Nothing after it
-    /// is decided, so that the filter contains exactly the records before.
-    cut: Turnstile<bool>,
-}
-
-impl<'f, S> Window<'f, S> {
-    /// Decides by this filter, which the caller does not change meanwhile.
-    pub(crate) fn new(
-        filter: &'f RotatingBloomFilter<[u8], S>,
-        hasher: Hasher,
-        printed: Printed,
-    ) -> Self {
-        Self { filter, hasher, printed, cut: Turnstile::new(false) }
-    }
-}
-
-impl<S: Sync> Decider for Window<'_, S> {
-    fn hasher(&self) -> &Hasher {
-        &self.hasher
-    }
-
-    fn plan(&self) -> Plan {
-        Plan { printed: self.printed, keyless: true, sharded: false, limit: None, keys: None }
-    }
-
-    fn decide(&self, chunk: &mut Chunk<'_>, failed: &dyn Fn() -> bool) {
-        // The turn lasts until the filter has all items of the chunk.
-        let Some(mut cut) = self.cut.enter(chunk.turn) else { return };
-        let after_cut = *cut;
-        *cut |= chunk.is_cut();
-        if after_cut || failed() {
-            return;
-        }
+) -> impl Decider {
+    InOrder::new(hasher, Plan::of(printed), move |chunk: &mut Chunk<'_>| {
         let Batch { entries, fresh, .. } = chunk.batch();
-        self.filter.by_hash().insert_many_with(
-            entries.iter().map(|entry| entry.hash),
-            |number, new| {
-                fresh[entries[number].record as usize] = new;
-            },
-        );
-    }
+        filter.by_hash().insert_many_with(entries.iter().map(|entry| entry.hash), |number, new| {
+            fresh[entries[number].record as usize] = new;
+        });
+    })
 }
 
 /// Prints the records that are not among the last `items` printed ones. As [`run`](super::run).
@@ -97,7 +64,7 @@ pub(super) fn run<R: Read + Send>(
         .build()
         .map_err(refused)?;
 
-    let decider = Window::new(&filter, Hasher::new(options.seed)?, Printed::Fresh);
+    let decider = by_window(&filter, Hasher::new(options.seed)?, Printed::Fresh);
     let gate = Gate::default();
     let done = pipeline::run(inputs, output, &options.records(), &decider, &gate, watch)?;
     let lost = lost(&sizes, items, done.tally.items());

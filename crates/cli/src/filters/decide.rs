@@ -5,81 +5,36 @@ use tamis::hash::AnyStable;
 
 use super::AnyFilter;
 use super::reader::Reader;
-use crate::pipeline::{Batch, Chunk, Decider, Entry, Hasher, Plan, Printed, SHARDS, Why};
+use crate::pipeline::{AnyOrder, Batch, Chunk, Decider, Entry, Hasher, Plan, Printed, SHARDS, Why};
 
 /// Prints the records that may be in a filter, or those that surely are not.
-pub(crate) struct Lookup<'f> {
-    filter: &'f Reader,
-    hasher: Hasher,
-    inverted: bool,
-}
-
-impl<'f> Lookup<'f> {
-    pub(crate) fn new(filter: &'f Reader, inverted: bool) -> Self {
-        Self { filter, hasher: hasher(filter.hasher()), inverted }
-    }
-}
-
-impl Decider for Lookup<'_> {
-    fn hasher(&self) -> &Hasher {
-        &self.hasher
-    }
-
-    fn plan(&self) -> Plan {
-        // A record without a key is surely not in the filter.
-        let (printed, keyless) = (Printed::Fresh, self.inverted);
-        let sharded = self.filter.tables().is_some();
-        Plan { printed, keyless, sharded, limit: None, keys: None }
-    }
-
-    fn decide(&self, chunk: &mut Chunk<'_>, failed: &dyn Fn() -> bool) {
-        if failed() {
-            return;
-        }
-        if let Some(tables) = self.filter.tables() {
+pub(crate) fn lookup(filter: &Reader, inverted: bool) -> impl Decider {
+    // A record without a key is surely not in the filter.
+    let sharded = filter.tables().is_some();
+    let plan = Plan { keyless: inverted, sharded, ..Plan::of(Printed::Fresh) };
+    AnyOrder::new(hasher(filter.hasher()), plan, move |chunk: &mut Chunk<'_>| {
+        if let Some(tables) = filter.tables() {
             for shard in 0..SHARDS as usize {
                 let Batch { entries, fresh, .. } = chunk.batch_of(shard);
                 tables.query(shard, entries, |entry, found| {
-                    fresh[entry.record as usize] = found != self.inverted;
+                    fresh[entry.record as usize] = found != inverted;
                 });
             }
         } else {
             let Batch { entries, fresh, .. } = chunk.batch();
-            self.filter.contains(entries.iter().map(|entry| entry.hash), |number, found| {
-                fresh[entries[number].record as usize] = found != self.inverted;
+            filter.contains(entries.iter().map(|entry| entry.hash), |number, found| {
+                fresh[entries[number].record as usize] = found != inverted;
             });
         }
-    }
+    })
 }
 
 /// Inserts records into a filter.
-pub(crate) struct Insert<'f> {
-    filter: &'f AnyFilter,
-    hasher: Hasher,
-}
-
-impl<'f> Insert<'f> {
-    pub(crate) fn new(filter: &'f AnyFilter) -> Self {
-        Self { filter, hasher: hasher(filter.hasher()) }
-    }
-}
-
-impl Decider for Insert<'_> {
-    fn hasher(&self) -> &Hasher {
-        &self.hasher
-    }
-
-    fn plan(&self) -> Plan {
-        SILENT
-    }
-
-    fn decide(&self, chunk: &mut Chunk<'_>, failed: &dyn Fn() -> bool) {
-        if failed() {
-            return;
-        }
+pub(crate) fn insertion(filter: &AnyFilter) -> impl Decider {
+    AnyOrder::new(hasher(filter.hasher()), SILENT, move |chunk: &mut Chunk<'_>| {
         let Batch { entries, fresh, .. } = chunk.batch();
         let mut refused: Option<(u32, InsertError)> = None;
-        self.filter.insert(entries.iter().map(|entry| entry.hash), |number, new| {
+        filter.insert(entries.iter().map(|entry| entry.hash), |number, new| {
             let Entry { record, .. } = entries[number];
             match new {
                 Ok(new) => fresh[record as usize] = new,
@@ -89,44 +44,23 @@ impl Decider for Insert<'_> {
         if let Some((record, error)) = refused {
             chunk.stop(record, Why::Insert(error));
         }
-    }
+    })
 }
 
-/// Removes records from a filter that counts copies.
-pub(crate) struct Remove<'f> {
-    filter: &'f AnyFilter,
-    hasher: Hasher,
-}
-
-impl<'f> Remove<'f> {
-    /// Returns `None` if the filter cannot remove items.
-    pub(crate) fn new(filter: &'f AnyFilter) -> Option<Self> {
-        filter.can_remove().then(|| Self { filter, hasher: hasher(filter.hasher()) })
-    }
-}
-
-impl Decider for Remove<'_> {
-    fn hasher(&self) -> &Hasher {
-        &self.hasher
-    }
-
-    fn plan(&self) -> Plan {
-        SILENT
-    }
-
-    fn decide(&self, chunk: &mut Chunk<'_>, failed: &dyn Fn() -> bool) {
-        if !failed() {
+/// Removes records from a filter that counts copies. Returns `None` if it cannot remove items.
+pub(crate) fn removal(filter: &AnyFilter) -> Option<impl Decider> {
+    filter.can_remove().then(|| {
+        AnyOrder::new(hasher(filter.hasher()), SILENT, move |chunk: &mut Chunk<'_>| {
             let Batch { entries, fresh, .. } = chunk.batch();
-            self.filter.remove(entries.iter().map(|entry| entry.hash), |number, removed| {
+            filter.remove(entries.iter().map(|entry| entry.hash), |number, removed| {
                 fresh[entries[number].record as usize] = removed;
             });
-        }
-    }
+        })
+    })
 }
 
 /// The plan of a command that prints no records.
-pub(super) const SILENT: Plan =
-    Plan { printed: Printed::None, keyless: true, sharded: false, limit: None, keys: None };
+pub(super) const SILENT: Plan = Plan::of(Printed::None);
 
 fn hasher(hasher: &AnyStable) -> Hasher {
     Hasher::Any(hasher.clone())

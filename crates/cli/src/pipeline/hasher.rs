@@ -22,6 +22,9 @@ pub(crate) enum Hasher {
 }
 
 impl Hasher {
+    /// The hash function for keys whose hashes are not used.
+    pub(crate) const UNUSED: Self = Self::Fixed(Rapid::with_seed(0));
+
     pub(crate) fn new(seed: Seed) -> Result<Self, Error> {
         Ok(match seed {
             Seed::Fixed(seed) => Self::Fixed(Rapid::with_seed(seed)),

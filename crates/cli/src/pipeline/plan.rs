@@ -17,6 +17,13 @@ pub(crate) struct Plan {
     pub(crate) keys: Option<Taken>,
 }
 
+impl Plan {
+    /// The plan of a decider that sees hashes only, in input order.
+    pub(crate) const fn of(printed: Printed) -> Self {
+        Self { printed, keyless: true, sharded: false, limit: None, keys: None }
+    }
+}
+
 /// Which keys a decider takes. A record with another key has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Taken {

@@ -11,7 +11,7 @@ use crate::args::{BuildArgs, Named};
 use crate::commands::report::{OVERFILLED, Report};
 use crate::error::Error;
 use crate::filters::Lock;
-use crate::foreign::{Change, Foreign, How};
+use crate::foreign::{Foreign, How, change};
 use crate::input::{self, shown};
 use crate::memory;
 use crate::output::{self, Roles};
@@ -36,9 +36,11 @@ pub(super) fn build(mut args: BuildArgs, named: Named, start: Instant) -> Result
 
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
     let filter = Mutex::new(filter);
-    let decider = Change::new(&filter, args.keys.key_type(), How::Insert);
     let (none, gate) = (std::io::sink(), Gate::default());
-    let done = pipeline::run(inputs.list, none, &records, &decider, &gate, &mut screen)?;
+    let done = {
+        let decider = change(&filter, args.keys.key_type(), How::Insert);
+        pipeline::run(inputs.list, none, &records, &decider, &gate, &mut screen)?
+    };
     screen.finish();
     let filter = filter.into_inner().unwrap_or_else(PoisonError::into_inner);
     let (filter, new, first) = match args.capacity {

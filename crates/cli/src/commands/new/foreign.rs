@@ -9,7 +9,7 @@ use super::prepared::{Prepared, prepare};
 use crate::args::NewArgs;
 use crate::commands::report::Report;
 use crate::error::Error;
-use crate::foreign::{Change, How, Opened, held};
+use crate::foreign::{How, Opened, change, held};
 use crate::input::shown;
 use crate::outlet::Outlet;
 use crate::output;
@@ -33,7 +33,7 @@ pub(super) fn new(mut args: NewArgs, records: &Records, start: Instant) -> Resul
         held(&filter).prepare(&args.filter).map(Some)
     };
     let keeper = Keeper::new(&output, &save, Some(&args.filter), !args.no_wait);
-    let decider = Change::new(&filter, args.keys.key_type(), How::InsertNew);
+    let decider = change(&filter, args.keys.key_type(), How::InsertNew);
     let done = keeper.run(inputs, records, &decider, &mut screen, args.save_every)?;
     drop((screen, lock));
 

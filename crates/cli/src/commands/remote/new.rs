@@ -16,7 +16,7 @@ use crate::input;
 use crate::outlet::Outlet;
 use crate::output::{self, Roles};
 use crate::pipeline::{Hasher, Records, Seed};
-use crate::remote::{Address, Claim, Filter};
+use crate::remote::{Address, Filter, claim};
 use crate::screen::Screen;
 
 /// The records that are claimed at once: 256 for each of 16 shards, which is the most that one
@@ -43,7 +43,7 @@ pub(in crate::commands) fn new(
     // inserted is printed.
     let (output, save) = (output::packed(Outlet::new(&file), None), || Ok(None));
     let keeper = Keeper::new(&output, &save, None, false);
-    let done = keeper.run(inputs.list, &records, &Claim::new(&filter), &mut screen, None)?;
+    let done = keeper.run(inputs.list, &records, &claim(&filter), &mut screen, None)?;
 
     let mut report = Report::of_news(&done, start);
     describe(&mut report, &filter, address);

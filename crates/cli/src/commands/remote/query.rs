@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::input;
 use crate::output::Roles;
 use crate::pipeline::Records;
-use crate::remote::{Address, RemoteLookup};
+use crate::remote::{self, Address};
 
 /// Queries a filter in Redis.
 pub(in crate::commands) fn query(
@@ -27,7 +27,7 @@ pub(in crate::commands) fn query(
     let asked =
         address.builder(&args.server, args.records.quiet).normalization(records.key.form.saved());
     let filter = asked.open().map_err(|source| address.refused(source))?;
-    let decider = RemoteLookup::new(&filter, args.invert);
+    let decider = remote::lookup(&filter, args.invert);
     let (mut report, found) = args.run(inputs, records, &decider, start)?;
     describe(&mut report, &filter, address);
     report.show(&args.records);

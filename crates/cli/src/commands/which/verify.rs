@@ -168,7 +168,7 @@ impl Decider for Search<'_> {
 
     fn plan(&self) -> Plan {
         let keys = Some(Taken { key_type: KeyType::Bytes, empty: true });
-        Plan { printed: Printed::None, keyless: true, sharded: false, limit: None, keys }
+        Plan { keys, ..Plan::of(Printed::None) }
     }
 
     fn decide(&self, chunk: &mut Chunk<'_>, _failed: &dyn Fn() -> bool) {
