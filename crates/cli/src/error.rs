@@ -34,58 +34,20 @@ pub enum Error {
         /// What was found.
         found: String,
     },
-    /// Reading an input failed: the system reported an error, or the compressed data is invalid.
-    Read {
-        /// The file, as it was given.
-        name: Arc<str>,
-        /// The line that was being read, from 1.
-        line: u64,
-        /// The error of the system or the decompressor.
-        source: io::Error,
-    },
-    /// A record is longer than the limit.
-    TooLong {
+    /// A record ends the run. The records before it are printed.
+    At {
         /// The file, as it was given.
         name: Arc<str>,
         /// The line, from 1.
         line: u64,
-        /// The limit in bytes.
-        limit: u64,
-        /// Whether a quoted field is open there.
-        open: bool,
-    },
-    /// A row of CSV is malformed, with `--strict`.
-    Malformed {
-        /// The file, as it was given.
-        name: Arc<str>,
-        /// The line, from 1.
-        line: u64,
-        /// What was found.
-        found: Flaw,
+        /// The reason.
+        why: Why,
     },
     /// No record has the byte between fields, with `--strict`. This is found at the end of the
     /// input.
     Undelimited {
         /// The byte.
         delimiter: u8,
-    },
-    /// A record has no key, with `--strict`.
-    NoKey {
-        /// The file, as it was given.
-        name: Arc<str>,
-        /// The line, from 1.
-        line: u64,
-        /// What was missing.
-        found: NoKey,
-    },
-    /// With `--fixed`: there is one new item more than the capacity.
-    Full {
-        /// The file, as it was given.
-        name: Arc<str>,
-        /// The line, from 1.
-        line: u64,
-        /// The capacity asked for.
-        capacity: u64,
     },
     /// No filter of the size and rate asked for can be built.
     Filter {
@@ -121,31 +83,9 @@ pub enum Error {
     },
     /// A table has doubled as often as it can.
     Outgrown,
-    /// The filter could not grow in the middle of the input.
-    Growth {
-        /// The file, as it was given.
-        name: Arc<str>,
-        /// The line, from 1.
-        line: u64,
-        /// The reason: [`Error::Filter`], [`Error::Memory`], [`Error::Allocation`] or
-        /// [`Error::Outgrown`].
-        source: Box<Error>,
-    },
-    /// A filter of fixed size refused an item.
-    Insert {
-        /// The file, as it was given.
-        name: Arc<str>,
-        /// The line, from 1.
-        line: u64,
-        /// The reason.
-        source: InsertError,
-    },
-    /// More items would bring the rate of a filter of fixed size above twice the one that was asked
-    /// for.
+    /// All items together bring the rate of a filter of fixed size above twice the one that was
+    /// asked for. They were counted at the end.
     Overfull {
-        /// The file and the line of the first item that has no room, or `None` if all items were
-        /// counted at the end.
-        record: Option<(Arc<str>, u64)>,
         /// The file of the filter.
         filter: String,
         /// The most items with which its rate is not above that.
@@ -164,8 +104,6 @@ pub enum Error {
         /// The false-positive rate.
         rate: f64,
     },
-    /// A filter of fixed size refused an item, somewhere in the input.
-    Room(InsertError),
     /// A saved filter cannot be read. This is found before any output.
     Load {
         /// The file, as it was given.
@@ -189,15 +127,6 @@ pub enum Error {
         /// The reason.
         source: foreign::Error,
     },
-    /// A filter of another system refused an item.
-    ForeignItem {
-        /// The file, as it was given.
-        name: Arc<str>,
-        /// The line, from 1.
-        line: u64,
-        /// The reason.
-        source: foreign::Error,
-    },
     /// A filter in Redis cannot be used.
     Remote {
         /// The address, without the password.
@@ -208,17 +137,6 @@ pub enum Error {
         advice: Option<&'static str>,
         /// The exit code.
         code: u8,
-    },
-    /// A filter in Redis has no verdict on some records.
-    RemoteItem {
-        /// The file, as it was given.
-        name: Arc<str>,
-        /// The line of the first of them, from 1.
-        line: u64,
-        /// The reason for the first.
-        source: Box<dyn core::error::Error + Send + Sync>,
-        /// What happened to all of them.
-        fate: String,
     },
     /// A saved filter cannot be merged with those before it.
     Merge {
@@ -231,6 +149,56 @@ pub enum Error {
     Write(io::Error),
     /// The system returned no random seed.
     Random,
+}
+
+/// Why a record ends a run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Why {
+    /// Reading failed: the system reported an error, or the compressed data is invalid.
+    Read(io::Error),
+    /// The record is longer than the limit.
+    TooLong {
+        /// The limit in bytes.
+        limit: u64,
+        /// Whether a quoted field is open there.
+        open: bool,
+    },
+    /// The header of an input is not the one expected. This becomes an [`Error::Input`].
+    Header(String),
+    /// The record has no key, with `--strict`.
+    NoKey(NoKey),
+    /// The row of CSV is malformed, with `--strict`.
+    Malformed(Flaw),
+    /// With `--fixed`: this is one new item more than the capacity.
+    Full {
+        /// The capacity asked for.
+        capacity: u64,
+    },
+    /// The filter could not grow: [`Error::Filter`], [`Error::Memory`], [`Error::Allocation`] or
+    /// [`Error::Outgrown`].
+    Growth(Box<Error>),
+    /// A filter of fixed size refused the item.
+    Insert(InsertError),
+    /// The item would bring the rate of a filter of fixed size above twice the one that was asked
+    /// for.
+    Overfull {
+        /// The file of the filter.
+        filter: String,
+        /// The most items with which its rate is not above that.
+        items: u64,
+        /// The rate that was asked for.
+        rate: f64,
+    },
+    /// A filter of another system refused the item.
+    Foreign(foreign::Error),
+    /// A filter in Redis has no verdict on some records, of which this is the first.
+    Remote {
+        /// The reason.
+        source: Box<dyn core::error::Error + Send + Sync>,
+        /// What happened to all of them.
+        fate: String,
+    },
 }
 
 /// What the exit code of a command says.
@@ -276,39 +244,18 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Closed => 0,
-            // Invalid compressed data, and a file that cannot be opened, are bad input.
-            Self::Read { source, .. } => match source.kind() {
-                ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::UnexpectedEof => 2,
-                ErrorKind::IsADirectory | ErrorKind::PermissionDenied | ErrorKind::NotFound => 2,
-                ErrorKind::NotADirectory => 2,
-                _ => 1,
-            },
-            Self::Load { source: LoadError::Io(source), .. } => match source.kind() {
-                ErrorKind::IsADirectory | ErrorKind::PermissionDenied | ErrorKind::NotFound => 2,
-                ErrorKind::NotADirectory => 2,
-                _ => 1,
-            },
-            Self::Full { .. } | Self::Growth { .. } | Self::Write(_) | Self::Random => 1,
-            Self::Short { .. } => 1,
-            Self::Insert { .. } | Self::Overfull { .. } | Self::Crowded { .. } => 1,
-            Self::Room(_) | Self::Save { .. } => 1,
-            Self::ForeignItem {
-                source: foreign::Error::Full | foreign::Error::Alloc { .. },
-                ..
-            } => 1,
+            Self::At { why, .. } => why.exit_code(),
+            Self::Load { source: LoadError::Io(source), .. } => code_of_unopened(source.kind()),
+            Self::Write(_) | Self::Random | Self::Short { .. } | Self::Save { .. } => 1,
+            Self::Overfull { .. } | Self::Crowded { .. } => 1,
             Self::Remote { code, .. } => *code,
-            Self::RemoteItem { .. } => 1,
             Self::Merge { source: MergeError::Insert(_) | MergeError::Alloc { .. }, .. } => 1,
             Self::Usage(_)
             | Self::Load { .. }
             | Self::Merge { .. }
             | Self::Foreign { .. }
-            | Self::ForeignItem { .. }
             | Self::Input { .. }
             | Self::Output { .. }
-            | Self::TooLong { .. }
-            | Self::NoKey { .. }
-            | Self::Malformed { .. }
             | Self::Undelimited { .. }
             | Self::Filter { .. }
             | Self::Memory { .. }
@@ -318,18 +265,65 @@ impl Error {
     }
 }
 
+impl Why {
+    /// Whether all records before it were printed, and none after it was decided.
+    pub(crate) const fn is_in_order(&self) -> bool {
+        !matches!(self, Self::Full { .. } | Self::Growth(_) | Self::Remote { .. })
+    }
+
+    fn exit_code(&self) -> u8 {
+        match self {
+            // Invalid compressed data, and a file that cannot be opened, are bad input.
+            Self::Read(source) => match source.kind() {
+                ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::UnexpectedEof => 2,
+                kind => code_of_unopened(kind),
+            },
+            Self::Full { .. } | Self::Growth(_) | Self::Insert(_) | Self::Overfull { .. } => 1,
+            Self::Foreign(foreign::Error::Full | foreign::Error::Alloc { .. }) => 1,
+            Self::Remote { .. } => 1,
+            Self::TooLong { .. } | Self::Header(_) | Self::NoKey(_) | Self::Malformed(_) => 2,
+            Self::Foreign(_) => 2,
+        }
+    }
+
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Read(source) => Some(source),
+            Self::Growth(source) => Some(&**source),
+            Self::Insert(source) => Some(source),
+            Self::Foreign(source) => Some(source),
+            Self::Remote { source, .. } => Some(&**source),
+            _ => None,
+        }
+    }
+}
+
+/// The exit code of a failed read: 2 if the file cannot be opened.
+const fn code_of_unopened(kind: ErrorKind) -> u8 {
+    match kind {
+        ErrorKind::IsADirectory | ErrorKind::PermissionDenied | ErrorKind::NotFound => 2,
+        ErrorKind::NotADirectory => 2,
+        _ => 1,
+    }
+}
+
+impl From<Error> for Why {
+    fn from(source: Error) -> Self {
+        Self::Growth(Box::new(source))
+    }
+}
+
 impl core::error::Error for Error {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
-            Self::Read { source, .. } | Self::Write(source) => Some(source),
+            Self::At { why, .. } => why.source(),
+            Self::Write(source) => Some(source),
             Self::Filter { source, .. } => Some(source),
-            Self::Growth { source, .. } => Some(source),
-            Self::Insert { source, .. } => Some(source),
             Self::Load { source, .. } => Some(source),
             Self::Save { source, .. } => Some(source),
             Self::Merge { source, .. } => Some(source),
-            Self::Foreign { source, .. } | Self::ForeignItem { source, .. } => Some(source),
-            Self::Remote { source, .. } | Self::RemoteItem { source, .. } => Some(&**source),
+            Self::Foreign { source, .. } => Some(source),
+            Self::Remote { source, .. } => Some(&**source),
             _ => None,
         }
     }

@@ -39,7 +39,7 @@ mod zst;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-pub use crate::error::Error;
+pub use crate::error::{Error, Why};
 pub use crate::file_kind::FileKind;
 pub use crate::kind::Kind;
 

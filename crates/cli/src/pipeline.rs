@@ -46,7 +46,7 @@ mod source;
 mod tally;
 mod turnstile;
 
-pub(crate) use self::chunk::{Batch, Chunk, Why};
+pub(crate) use self::chunk::{Batch, Chunk};
 pub(crate) use self::decider::{AnyOrder, Decider, InOrder};
 pub(crate) use self::entry::{Entry, SHARDS};
 pub(crate) use self::gate::Gate;
@@ -98,7 +98,7 @@ pub(crate) fn run<R: Read + Send>(
         header::require_delimiter(&inputs, records)?;
     }
     let mut source = Source::new(inputs.into_iter(), records);
-    let header = source.header().map_err(|(name, why)| header::failed(&name, why))?;
+    let header = source.header().map_err(|(name, why)| why.at(name, 1))?;
     let key = header.as_ref().map(|header| header.resolved(&records.key)).transpose()?;
     let key = key.as_ref().unwrap_or(&records.key);
 

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use tamis_cli::dedup::{Filter, Options, run};
 use tamis_cli::input::Input;
 use tamis_cli::key::{Fields, Key, Part, Quotes};
-use tamis_cli::{Error, Kind};
+use tamis_cli::{Error, Kind, Why};
 
 /// A reader that returns a few bytes at a time, and is interrupted now and then.
 struct Dribble<'a> {
@@ -252,7 +252,7 @@ fn errors_of_the_reader_and_the_writer_are_returned() {
         let options = Options { threads, chunk: 10, ..Options::default() };
         let mut output = Vec::new();
         let error = run([Input::new("bad", Failing(95))], &mut output, &options, &mut ());
-        let Err(Error::Read { line, .. }) = error else { panic!("{error:?}") };
+        let Err(Error::At { line, why: Why::Read(_), .. }) = error else { panic!("{error:?}") };
         assert_eq!((line, output.as_slice()), (96, &b"\n"[..]));
 
         let input: String = (0..1000).map(|line| format!("{line}\n")).collect();

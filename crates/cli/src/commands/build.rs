@@ -96,7 +96,7 @@ impl BuildArgs {
             return Ok(());
         }
         let (filter, Room { items, rate }) = (shown(&self.output), room);
-        Err(Error::Overfull { record: None, filter, items, rate })
+        Err(Error::Overfull { filter, items, rate })
     }
 
     /// Builds a filter whose capacity is the number of records. Returns it with the number of items

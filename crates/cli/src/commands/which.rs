@@ -15,7 +15,7 @@ use self::keep::keep;
 use self::verify::{Verified, path_of, verify};
 use super::report::Report;
 use crate::args::WhichArgs;
-use crate::error::Error;
+use crate::error::{Error, Why};
 use crate::filters::Header;
 use crate::input::{self, Input, Lazy, shown};
 use crate::key::Scratch;
@@ -179,14 +179,12 @@ impl Asked {
         let name = || Arc::from("KEY");
         let limit = records.max_record;
         if record.len() as u64 > limit {
-            return Err(Error::TooLong { name: name(), line, limit, open: false });
+            return Err(Why::TooLong { limit, open: false }.at(name(), line));
         }
         self.tally.lines += 1;
         match records.key.of(record, &mut Scratch::default()) {
             Ok(key) => self.keys.push((record.to_vec(), key.to_vec())),
-            Err(found) if records.strict => {
-                return Err(Error::NoKey { name: name(), line, found });
-            }
+            Err(found) if records.strict => return Err(Why::NoKey(found).at(name(), line)),
             Err(found) => {
                 self.tally.keyless += 1;
                 self.notes.keyless.get_or_insert_with(|| Noted { name: name(), line, found });

@@ -5,7 +5,7 @@ use tamis::{BlockedBloomFilter, BloomFilter, BuildError, OnceBloomFilter, OnceCu
 
 use super::growth::{Growth, Refusal, SliceSpec};
 use super::shard::{Fill, Shard, keep};
-use crate::error::Error;
+use crate::error::{Error, Why};
 use crate::geometry::Geometry;
 use crate::kind::Kind;
 use crate::pipeline::Entry;
@@ -183,7 +183,7 @@ impl<'g, F: Slice> Chain<'g, F> {
 }
 
 impl<F: Slice> Shard for Chain<'_, F> {
-    fn decide(&mut self, batch: &mut [Entry], fresh: &mut [bool]) -> Result<(), (u32, Error)> {
+    fn decide(&mut self, batch: &mut [Entry], fresh: &mut [bool]) -> Result<(), (u32, Why)> {
         // Query the full slices with the whole batch, newest first: it is the largest and leaves
         // the fewest items to the others. Querying them before any insert gives the same answers,
         // since full slices do not change.
@@ -217,7 +217,8 @@ impl<F: Slice> Shard for Chain<'_, F> {
         let batch = &batch[inserted..];
         batch.iter().for_each(|entry| self.newest.prefetch(entry.hash));
         for entry in batch {
-            let new = self.insert(entry.hash, queried).map_err(|error| (entry.record, error))?;
+            let new =
+                self.insert(entry.hash, queried).map_err(|error| (entry.record, error.into()))?;
             fresh[entry.record as usize] = new;
         }
         Ok(())

@@ -5,7 +5,7 @@ use tamis::hash::{HashItem, Rapid};
 
 use super::shard::{Fill, Shard};
 use super::store::Store;
-use crate::error::Error;
+use crate::error::{Error, Why};
 use crate::pipeline::{Batch, Entry};
 
 /// The seed with which the second filter hashes the hashes of the first.
@@ -35,7 +35,7 @@ impl<'s> Filters<'s> {
 
     /// Decides a batch, in order. On an error, returns the record at which it happened; the records
     /// before it are decided. Overwrites the batch.
-    pub(super) fn decide(&mut self, batch: Batch<'_>) -> Result<(), (u32, Error)> {
+    pub(super) fn decide(&mut self, batch: Batch<'_>) -> Result<(), (u32, Why)> {
         let Batch { entries, fresh, second } = batch;
         let Self { seen, again, others } = self;
         let Some(again) = again else { return seen.decide(entries, fresh) };

@@ -1,6 +1,6 @@
 //! One shard: what a batch of items is passed to, whatever it keeps them in.
 
-use crate::error::Error;
+use crate::error::Why;
 use crate::pipeline::{Entry, SHARDS};
 
 /// One shard, for any kind of filter. One dynamic call serves all items of a chunk.
@@ -8,7 +8,7 @@ pub(crate) trait Shard: Send {
     /// Decides a batch in order: sets `fresh[record]` of each item to whether the item is new, and
     /// inserts it if so. On an error, returns the record at which it happened; the records before
     /// it are decided. Overwrites the batch.
-    fn decide(&mut self, batch: &mut [Entry], fresh: &mut [bool]) -> Result<(), (u32, Error)>;
+    fn decide(&mut self, batch: &mut [Entry], fresh: &mut [bool]) -> Result<(), (u32, Why)>;
 
     /// How much the shard contains.
     fn fill(&self) -> Fill;

@@ -4,8 +4,7 @@ use std::sync::OnceLock;
 
 use super::repeated::Filters;
 use super::shard::Fill;
-use crate::error::Error;
-use crate::pipeline::{Chunk, Decider, Hasher, Plan, Turnstile, Why};
+use crate::pipeline::{Chunk, Decider, Hasher, Plan, Turnstile};
 
 /// The shards.
 pub(crate) struct Sharded<'s> {
@@ -55,10 +54,6 @@ impl Decider for Sharded<'_> {
                 && !failed()
                 && let Err((record, why)) = shard.decide(chunk.batch_of(number))
             {
-                let why = match why {
-                    Error::Room(why) => Why::Insert(why),
-                    why => Why::Growth(why),
-                };
                 chunk.stop(record, why);
             }
         }

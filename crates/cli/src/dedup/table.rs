@@ -27,7 +27,7 @@ use self::line::{Layout, Line};
 use self::memory::Memory;
 use self::sizes::Size;
 use super::shard::{Fill, Shard};
-use crate::error::Error;
+use crate::error::{Error, Why};
 use crate::pipeline::Entry;
 
 pub(super) use self::saved::{FIELDS, Words};
@@ -200,11 +200,11 @@ impl Table {
 }
 
 impl Shard for Table {
-    fn decide(&mut self, batch: &mut [Entry], fresh: &mut [bool]) -> Result<(), (u32, Error)> {
+    fn decide(&mut self, batch: &mut [Entry], fresh: &mut [bool]) -> Result<(), (u32, Why)> {
         let mut items = [Item::default(); AHEAD];
         for entries in batch.chunks(AHEAD) {
             for (&item, entry) in self.prepare(entries, &mut items).iter().zip(entries) {
-                let new = self.insert(item).map_err(|error| (entry.record, error))?;
+                let new = self.insert(item).map_err(|error| (entry.record, error.into()))?;
                 fresh[entry.record as usize] = new;
             }
         }

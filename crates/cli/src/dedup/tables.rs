@@ -14,7 +14,7 @@ use super::options::Options;
 use super::repeated::Filters;
 use super::shard::{Fill, Shard};
 use super::table::{FIELDS, Sizes, Table, Words};
-use crate::error::Error;
+use crate::error::{Error, Why};
 use crate::pipeline::{Entry, SHARDS};
 
 /// The lines of the directory.
@@ -226,7 +226,7 @@ impl Part<'_> {
 }
 
 impl Shard for Part<'_> {
-    fn decide(&mut self, batch: &mut [Entry], fresh: &mut [bool]) -> Result<(), (u32, Error)> {
+    fn decide(&mut self, batch: &mut [Entry], fresh: &mut [bool]) -> Result<(), (u32, Why)> {
         self.table().decide(batch, fresh)
     }
 

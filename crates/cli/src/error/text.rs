@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use tamis::formats::{LoadError, SaveError, foreign};
 use tamis::{BuildError, InsertError, MergeError};
 
-use super::Error;
+use super::{Error, Why};
 use crate::file_kind::FileKind;
 use crate::key::Undelimited;
 use crate::kind::Kind;
@@ -19,46 +19,8 @@ impl fmt::Display for Error {
             Self::Usage(text) => write!(f, "{text}"),
             Self::Input { name, found } => write!(f, "{name}: {found}"),
             Self::Output { name, found } => write!(f, "-o {name}: {found}"),
-            Self::Read { name, line, source } if source.kind() == ErrorKind::OutOfMemory => {
-                write!(f, "{name}, line {}: {source}", grouped(*line))
-            }
-            Self::Read { name, line, source } => {
-                write!(f, "{name}, line {}: cannot read further: {source}", grouped(*line))
-            }
-            Self::TooLong { name, line, limit, open } => {
-                let (line, limit) = (grouped(*line), counted(*limit, "byte"));
-                write!(f, "{name}, line {line}: longer than --max-line, which is {limit}; ")?;
-                if *open {
-                    write!(
-                        f,
-                        "a quoted field is open there; close it, or treat quotes as ordinary bytes with --no-csv"
-                    )
-                } else {
-                    write!(f, "raise it if the line is valid")
-                }
-            }
-            Self::Malformed { name, line, found } => {
-                write!(
-                    f,
-                    "{name}, line {}: {found}; without --strict this is a warning",
-                    grouped(*line)
-                )
-            }
+            Self::At { name, line, why } => write!(f, "{name}, line {}: {why}", grouped(*line)),
             Self::Undelimited { delimiter } => write!(f, "{}", Undelimited(*delimiter)),
-            Self::NoKey { name, line, found } => {
-                write!(
-                    f,
-                    "{name}, line {}: {found}; without --strict this is a warning",
-                    grouped(*line)
-                )
-            }
-            Self::Full { name, line, capacity } => write!(
-                f,
-                "{name}, line {}: the filter is full with {}; raise --capacity, or omit --fixed so \
-                 that it grows",
-                grouped(*line),
-                counted(*capacity, "item")
-            ),
             // "no filter of this rate [for these items]", then the reason and what to do.
             Self::Filter { kind, capacity, rate, source } => {
                 write!(f, "no filter of rate {rate:e}")?;
@@ -142,42 +104,9 @@ impl fmt::Display for Error {
             Self::Outgrown => {
                 write!(f, "the table has doubled as often as it can; give a sufficient --capacity")
             }
-            Self::Growth { name, line, source } => {
-                write!(f, "{name}, line {}: cannot grow: {source}", grouped(*line))
-            }
-            Self::Insert { name, line, source } => {
-                write!(f, "{name}, line {}: {source}; ", grouped(*line))?;
-                match source {
-                    InsertError::TooManyCopies => {
-                        write!(
-                            f,
-                            "remove repeated records with 'tamis dedup' first, or choose another --kind"
-                        )
-                    }
-                    InsertError::Stalled => write!(f, "run the command again"),
-                    _ => write!(f, "build a new filter with a larger --capacity"),
-                }
-            }
-            Self::Overfull { record, filter, items, rate } => {
-                if let Some((name, line)) = record {
-                    write!(f, "{name}, line {}: ", grouped(*line))?;
-                }
-                write!(
-                    f,
-                    "{filter}: with more than {} its false-positive rate is above {:.1e}, twice the rate that it was built for; ",
-                    counted(*items, "item"),
-                    2.0 * rate
-                )?;
-                match record {
-                    Some(_) => write!(
-                        f,
-                        "build one with a larger --capacity from all records, or give --overfull"
-                    ),
-                    None => write!(
-                        f,
-                        "omit --capacity, so that the records are counted, or give --overfull"
-                    ),
-                }
+            Self::Overfull { filter, items, rate } => {
+                write_overfull(f, filter, *items, *rate)?;
+                write!(f, "omit --capacity, so that the records are counted, or give --overfull")
             }
             Self::Crowded { filter, keys, capacity, rate } => write!(
                 f,
@@ -186,7 +115,6 @@ impl fmt::Display for Error {
                 counted(*keys, "key"),
                 grouped(*capacity)
             ),
-            Self::Room(source) => write!(f, "{source}"),
             Self::Load { name, source } => {
                 write!(f, "{name}: {source}")?;
                 match source {
@@ -197,25 +125,9 @@ impl fmt::Display for Error {
                 }
             }
             Self::Foreign { name, format, source } => write!(f, "{name}: {format}: {source}"),
-            Self::ForeignItem { name, line, source } => {
-                write!(f, "{name}, line {}: ", grouped(*line))?;
-                match source {
-                    foreign::Error::Alloc { bytes: needed } => {
-                        write!(f, "out of memory: the filter needs {} more", bytes(*needed))
-                    }
-                    foreign::Error::Full => write!(
-                        f,
-                        "{source}; build a larger one with 'tamis build', from records without repeats"
-                    ),
-                    _ => source.fmt(f),
-                }
-            }
             Self::Remote { name, source, advice: None, .. } => write!(f, "{name}: {source}"),
             Self::Remote { name, source, advice: Some(advice), .. } => {
                 write!(f, "{name}: {source}; {advice}")
-            }
-            Self::RemoteItem { name, line, source, fate } => {
-                write!(f, "{name}, line {}: {source}; {fate}", grouped(*line))
             }
             Self::Save { name, source } => {
                 write!(f, "{name}: cannot save the filter: ")?;
@@ -245,6 +157,67 @@ impl fmt::Display for Error {
             Self::Random => write!(f, "--seed random: the system returned no random bytes"),
         }
     }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(source) if source.kind() == ErrorKind::OutOfMemory => source.fmt(f),
+            Self::Read(source) => write!(f, "cannot read further: {source}"),
+            Self::TooLong { limit, open } => {
+                write!(f, "longer than --max-line, which is {}; ", counted(*limit, "byte"))?;
+                f.write_str(if *open {
+                    "a quoted field is open there; close it, or treat quotes as ordinary bytes with --no-csv"
+                } else {
+                    "raise it if the line is valid"
+                })
+            }
+            Self::Header(found) => f.write_str(found),
+            Self::NoKey(found) => write!(f, "{found}; without --strict this is a warning"),
+            Self::Malformed(found) => write!(f, "{found}; without --strict this is a warning"),
+            Self::Full { capacity } => write!(
+                f,
+                "the filter is full with {}; raise --capacity, or omit --fixed so that it grows",
+                counted(*capacity, "item")
+            ),
+            Self::Growth(source) => write!(f, "cannot grow: {source}"),
+            Self::Insert(source) => {
+                write!(f, "{source}; ")?;
+                f.write_str(match source {
+                    InsertError::TooManyCopies => {
+                        "remove repeated records with 'tamis dedup' first, or choose another --kind"
+                    }
+                    InsertError::Stalled => "run the command again",
+                    _ => "build a new filter with a larger --capacity",
+                })
+            }
+            Self::Overfull { filter, items, rate } => {
+                write_overfull(f, filter, *items, *rate)?;
+                f.write_str(
+                    "build one with a larger --capacity from all records, or give --overfull",
+                )
+            }
+            Self::Foreign(foreign::Error::Alloc { bytes: needed }) => {
+                write!(f, "out of memory: the filter needs {} more", bytes(*needed))
+            }
+            Self::Foreign(source @ foreign::Error::Full) => write!(
+                f,
+                "{source}; build a larger one with 'tamis build', from records without repeats"
+            ),
+            Self::Foreign(source) => source.fmt(f),
+            Self::Remote { source, fate } => write!(f, "{source}; {fate}"),
+        }
+    }
+}
+
+/// Writes that a filter has no room for more than `items`. `rate`: the one that was asked for.
+fn write_overfull(f: &mut fmt::Formatter<'_>, filter: &str, items: u64, rate: f64) -> fmt::Result {
+    write!(
+        f,
+        "{filter}: with more than {} its false-positive rate is above {:.1e}, twice the rate that it was built for; ",
+        counted(items, "item"),
+        2.0 * rate
+    )
 }
 
 fn write_too_large(f: &mut fmt::Formatter<'_>, kind: FileKind) -> fmt::Result {

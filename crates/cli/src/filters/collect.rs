@@ -11,7 +11,7 @@ use super::AnyFilter;
 use super::decide::SILENT;
 use crate::error::Error;
 use crate::memory;
-use crate::pipeline::{Chunk, Decider, Hasher, Plan, Why};
+use crate::pipeline::{Chunk, Decider, Hasher, Plan};
 
 /// The number of hashes after which repeated ones are removed for the first time.
 const FIRST: usize = 1 << 20;
@@ -95,7 +95,7 @@ impl Decider for Collect {
         batch.entries.iter().for_each(|entry| batch.fresh[entry.record as usize] = true);
         let first = batch.entries.first().map_or(0, |entry| entry.record);
         if let Err(error) = self.keep(batch.entries.iter().map(|entry| entry.hash)) {
-            chunk.stop(first, Why::Growth(error));
+            chunk.stop(first, error.into());
         }
     }
 }

@@ -5,7 +5,8 @@ use tamis::hash::AnyStable;
 
 use super::AnyFilter;
 use super::reader::Reader;
-use crate::pipeline::{AnyOrder, Batch, Chunk, Decider, Entry, Hasher, Plan, Printed, SHARDS, Why};
+use crate::error::Why;
+use crate::pipeline::{AnyOrder, Batch, Chunk, Decider, Entry, Hasher, Plan, Printed, SHARDS};
 
 /// Prints the records that may be in a filter, or those that surely are not.
 pub(crate) fn lookup(filter: &Reader, inverted: bool) -> impl Decider {

@@ -5,7 +5,8 @@ use std::sync::Mutex;
 use tamis::formats::foreign::{Filter, KeyType};
 
 use super::{Foreign, held};
-use crate::pipeline::{AnyOrder, Chunk, Decider, Hasher, InOrder, Plan, Printed, Taken, Why};
+use crate::error::Why;
+use crate::pipeline::{AnyOrder, Chunk, Decider, Hasher, InOrder, Plan, Printed, Taken};
 
 /// Prints the records that may be in a filter, or those that surely are not.
 pub(crate) fn lookup(

@@ -1,17 +1,14 @@
 //! A chunk of input and its way through one worker: its bytes, records, hashes and verdicts.
 
 use core::ops::Range;
-use std::io;
 use std::sync::{Arc, MutexGuard};
-
-use tamis::InsertError;
-use tamis::formats::foreign;
 
 use super::entry::{Entry, SHARDS};
 use super::keys::Keys;
 use super::plan::Printed;
-use crate::error::Error;
+use crate::error::{Error, Why};
 use crate::key::{Flaw, NoKey, Scratch};
+use crate::packing::Refusal;
 
 mod scan;
 
@@ -21,43 +18,35 @@ pub(super) use self::scan::Rules;
 pub(super) struct Stop {
     /// The first record that is not processed.
     pub(super) record: usize,
+    /// The record that the error names.
+    pub(super) named: usize,
     pub(super) why: Why,
 }
 
-/// Why a chunk ends early.
-pub(crate) enum Why {
-    Read(io::Error),
-    /// A record is longer than the limit; a quoted field may be open there.
-    TooLong {
-        limit: u64,
-        open: bool,
-    },
-    /// The header of an input is not the one expected.
-    Header(String),
-    NoKey(NoKey),
-    Malformed(Flaw),
-    /// The decider found no room for the item.
-    Growth(Error),
-    /// A filter of fixed size refused the item.
-    Insert(InsertError),
-    /// The item would bring the rate of a filter of fixed size too far above the one that was asked
-    /// for.
-    Overfull {
-        filter: String,
-        items: u64,
-        rate: f64,
-    },
-    /// A filter of another system refused the item.
-    Foreign(foreign::Error),
-    /// A filter in Redis has no verdict on some records, of which this is the first. The others of
-    /// the chunk have one.
-    #[cfg(feature = "redis")]
-    Remote {
-        record: u32,
-        source: Box<dyn core::error::Error + Send + Sync>,
-        /// What happened to all of them.
-        fate: String,
-    },
+impl Stop {
+    /// Ends a chunk before this record.
+    pub(super) fn at(record: usize, why: Why) -> Self {
+        Self { record, named: record, why }
+    }
+}
+
+impl Why {
+    /// The error of a record at this line, from 1. It names no line if the whole input is one that
+    /// is not read.
+    pub(crate) fn at(self, name: Arc<str>, line: u64) -> Error {
+        let found = match &self {
+            Self::Header(found) => Some(found.clone()),
+            Self::Read(source) => source
+                .get_ref()
+                .and_then(|why| why.downcast_ref::<Refusal>())
+                .map(ToString::to_string),
+            _ => None,
+        };
+        match found {
+            Some(found) => Error::Input { name: name.to_string(), found },
+            None => Error::At { name, line, why: self },
+        }
+    }
 }
 
 /// A chunk. A worker uses one for all its chunks, so that its vectors are allocated once.
@@ -223,15 +212,16 @@ impl Chunk<'_> {
         let record = record as usize;
         // If there are several errors, the one at the earliest record counts.
         if self.stop.as_ref().is_none_or(|stop| record < stop.record) {
-            self.stop = Some(Stop { record, why });
+            self.stop = Some(Stop::at(record, why));
         }
     }
 
-    /// Ends the run after this chunk, all of whose records are decided as far as they can be. This
-    /// counts more than an error at the end of the chunk, which the next run finds again.
+    /// Ends the run after this chunk, all of whose records are decided as far as they can be; the
+    /// error names `record`. This counts more than an error at the end of the chunk, which the next
+    /// run finds again.
     #[cfg(feature = "redis")]
-    pub(crate) fn stop_after(&mut self, why: Why) {
-        self.stop = Some(Stop { record: self.ends.len(), why });
+    pub(crate) fn stop_after(&mut self, record: u32, why: Why) {
+        self.stop = Some(Stop { record: self.ends.len(), named: record as usize, why });
     }
 
     /// Moves the bytes of the records that are printed to the front.

@@ -1,14 +1,12 @@
 //! What is read of inputs before their records: headers, which are no records like the others.
 
-use std::io::{self, ErrorKind, Read};
+use std::io::{ErrorKind, Read};
 use std::sync::Arc;
 
-use super::chunk::Why;
 use super::records::Records;
-use crate::error::Error;
+use crate::error::{Error, Why};
 use crate::input::{Input, Opener};
 use crate::key::{Cutter, Key};
-use crate::packing::Refusal;
 
 /// The most bytes that one read of a header takes.
 const STEP: usize = 1 << 16;
@@ -107,7 +105,7 @@ pub(crate) fn check<R>(inputs: &[Input<R>], records: &Records) -> Result<(), Err
     let mut first = None;
     for Input { name, again, .. } in inputs {
         let Some(again) = again else { continue };
-        let refused = |why| failed(name, why);
+        let refused = |why: Why| why.at(Arc::clone(name), 1);
         let mut reader = again.open().map_err(|error| refused(Why::Read(error)))?;
         let header = Header::read(name, &mut reader, records, &mut Vec::new()).map_err(refused)?;
         let Some(header) = header else { continue };
@@ -141,23 +139,4 @@ pub(super) fn require_delimiter<R>(inputs: &[Input<R>], records: &Records) -> Re
         }
     }
     if empty { Ok(()) } else { Err(Error::Undelimited { delimiter }) }
-}
-
-/// The error for a header that cannot be read, or is not the one expected.
-pub(super) fn failed(name: &Arc<str>, why: Why) -> Error {
-    match why {
-        Why::Read(source) => unread(name.clone(), 1, source),
-        Why::TooLong { limit, open } => Error::TooLong { name: name.clone(), line: 1, limit, open },
-        Why::Header(found) => Error::Input { name: name.to_string(), found },
-        _ => Error::Input { name: name.to_string(), found: "has no header".into() },
-    }
-}
-
-/// The error for a failed read: either reading failed at a line, or the whole input is of a kind
-/// that is not read.
-pub(super) fn unread(name: Arc<str>, line: u64, source: io::Error) -> Error {
-    match source.get_ref().and_then(|why| why.downcast_ref::<Refusal>()) {
-        Some(refusal) => Error::Input { name: name.to_string(), found: refusal.to_string() },
-        None => Error::Read { name, line, source },
-    }
 }

@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use super::chunk::{Chunk, Why};
-use super::header::{Header, failed, unread};
+use super::chunk::{Chunk, Stop};
+use super::header::Header;
 use super::notes::Notes;
 use super::tally::Tally;
-use crate::error::Error;
+use crate::error::{Error, Why};
 
 /// An observer of the progress of a run.
 pub trait Watch: Send {
@@ -64,16 +64,15 @@ impl<'w, W: Write> Sink<'w, W> {
             self.line = lines;
         }
         // Count the records up to the chunk's own stop.
-        let stop = chunk.stop.take();
+        let mut stop = chunk.stop.take();
         let mut records = stop.as_ref().map_or(chunk.ends.len(), |stop| stop.record);
         let mut tally = self.tally.with(chunk, records);
-        let mut full = None;
         // If they exceed the limit of items, end before the first surplus item, which comes before
         // the stop.
-        if let Some(limit) = self.limit.filter(|&limit| tally.items() > limit) {
-            records = surplus(chunk, limit - self.tally.items());
+        if let Some(capacity) = self.limit.filter(|&limit| tally.items() > limit) {
+            records = surplus(chunk, capacity - self.tally.items());
             tally = self.tally.with(chunk, records);
-            full = Some(limit);
+            stop = Some(Stop::at(records, Why::Full { capacity }));
         }
         // `compact` has moved the printed records to the front, in order, so the output is a prefix
         // of the bytes.
@@ -87,38 +86,11 @@ impl<'w, W: Write> Sink<'w, W> {
         self.watch.advanced(&tally);
 
         self.notes.take(chunk, records, self.line);
-        // Any error is at the line after the records counted.
-        let name = || chunk.name.clone();
-        #[cfg(feature = "redis")]
-        let lines_before = self.line;
+        let before = self.line;
         self.line += chunk.lines(records);
-        let line = self.line + 1;
-        if let Some(capacity) = full {
-            return Err(Error::Full { name: name(), line, capacity });
-        }
-        match stop.map(|stop| stop.why) {
-            None => Ok(()),
-            Some(Why::Read(source)) => Err(unread(name(), line, source)),
-            Some(why @ Why::Header(_)) => Err(failed(&name(), why)),
-            Some(Why::Malformed(found)) => Err(Error::Malformed { name: name(), line, found }),
-            Some(Why::NoKey(found)) => Err(Error::NoKey { name: name(), line, found }),
-            Some(Why::Growth(source)) => {
-                Err(Error::Growth { name: name(), line, source: Box::new(source) })
-            }
-            Some(Why::Insert(source)) => Err(Error::Insert { name: name(), line, source }),
-            Some(Why::Overfull { filter, items, rate }) => {
-                Err(Error::Overfull { record: Some((name(), line)), filter, items, rate })
-            }
-            Some(Why::Foreign(source)) => Err(Error::ForeignItem { name: name(), line, source }),
-            #[cfg(feature = "redis")]
-            Some(Why::Remote { record, source, fate }) => {
-                let line = lines_before + chunk.lines(record as usize) + 1;
-                Err(Error::RemoteItem { name: name(), line, source, fate })
-            }
-            Some(Why::TooLong { limit, open }) => {
-                Err(Error::TooLong { name: name(), line, limit, open })
-            }
-        }
+        stop.map_or(Ok(()), |Stop { named, why, .. }| {
+            Err(why.at(Arc::clone(&chunk.name), before + chunk.lines(named) + 1))
+        })
     }
 
     pub(super) fn failed(&mut self, error: &Error) {

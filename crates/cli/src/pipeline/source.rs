@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use zerocopy::FromZeros;
 
-use super::chunk::{Chunk, Stop, Why};
+use super::chunk::{Chunk, Stop};
 use super::header::Header;
 use super::records::Records;
+use crate::error::Why;
 use crate::input::Input;
 use crate::key::Cutter;
 use crate::memory;
@@ -130,7 +131,7 @@ impl<'r, I: Iterator<Item = Input<R>>, R: Read> Source<'r, I, R> {
             if let Some(why) = why {
                 // This chunk has no whole record, only the failure. The records before it are in
                 // earlier chunks.
-                chunk.stop = Some(Stop { record: 0, why });
+                chunk.stop = Some(Stop::at(0, why));
                 self.failed = true;
             } else if chunk.used == 0 {
                 // The input has ended: go on with the next one.

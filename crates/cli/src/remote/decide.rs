@@ -21,10 +21,9 @@ pub(crate) fn lookup(filter: &Filter, inverted: bool) -> impl Decider {
             }
             Err(source) => {
                 // No record of the chunk has an answer, so the chunk ends before its first.
-                let (record, count) =
-                    (entries.first().map_or(0, |entry| entry.record), entries.len());
-                let count = count as u64;
-                chunk.stop(record, without_verdict(record, count, source));
+                let first = entries.first().map_or(0, |entry| entry.record);
+                let why = without_verdict(entries.len() as u64, source);
+                chunk.stop(first, why);
             }
         }
     })
@@ -59,7 +58,7 @@ pub(crate) fn claim(filter: &Filter) -> impl Decider {
             }
         }
         if let Some((record, source)) = first {
-            chunk.stop_after(without_verdict(record, count, source));
+            chunk.stop_after(record, without_verdict(count, source));
         }
     })
 }

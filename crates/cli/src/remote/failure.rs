@@ -3,8 +3,7 @@
 use tamis_redis::Error as RedisError;
 
 use super::Address;
-use crate::error::Error;
-use crate::pipeline::Why;
+use crate::error::{Error, Why};
 use crate::units::counted;
 
 /// The error of a filter that cannot be used.
@@ -35,15 +34,15 @@ const fn exit_code(source: &RedisError) -> u8 {
     }
 }
 
-/// Why a chunk ends: `count` of its records have no verdict, of which `record` is the first.
-pub(super) fn without_verdict(record: u32, count: u64, source: RedisError) -> Why {
+/// Why a chunk ends: `count` of its records have no verdict.
+pub(super) fn without_verdict(count: u64, source: RedisError) -> Why {
     let records = counted(count, "record");
     let fate = if may_be_stored(&source) {
         format!("{records} may be stored and were not printed")
     } else {
         format!("{records} were not printed; run again with the rest of the input")
     };
-    Why::Remote { record, source: source.into(), fate }
+    Why::Remote { source: source.into(), fate }
 }
 
 /// Whether an item may be stored although its insert has failed.

@@ -296,17 +296,11 @@ impl Watch for Keeping<'_, '_> {
         // If the input is wrong at some record, or a filter of another system refuses it, all
         // records before it were printed, and nothing after it was decided. After any other error
         // the filter may contain records that were not printed.
-        let at_record = matches!(
-            error,
-            Error::Read { .. }
-                | Error::Input { .. }
-                | Error::NoKey { .. }
-                | Error::Malformed { .. }
-                | Error::TooLong { .. }
-                | Error::ForeignItem { .. }
-                | Error::Overfull { .. }
-                | Error::Insert { .. }
-        );
+        let at_record = match error {
+            Error::Input { .. } => true,
+            Error::At { why, .. } => why.is_in_order(),
+            _ => false,
+        };
         if at_record
             && !self.screen.is_pending()
             && let Err(error) = self.keeper.save_taken()

@@ -10,8 +10,9 @@ use core::iter;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::dedup::Sharded;
+use crate::error::Why;
 use crate::filters::{AnyFilter, Room};
-use crate::pipeline::{Batch, Chunk, Decider, Hasher, Plan, Turnstile, Why};
+use crate::pipeline::{Batch, Chunk, Decider, Hasher, Plan, Turnstile};
 
 /// The shards of a filter of fixed size, and how many items it takes.
 pub(super) struct Limited<'f> {

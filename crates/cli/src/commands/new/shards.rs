@@ -4,7 +4,7 @@
 //! the filter at the same time.
 
 use crate::dedup::{Fill, Filters, Shard};
-use crate::error::Error;
+use crate::error::Why;
 use crate::filters::AnyFilter;
 use crate::pipeline::{Entry, SHARDS};
 
@@ -20,7 +20,7 @@ pub(super) fn of(filter: &AnyFilter) -> Vec<Filters<'_>> {
 struct Part<'f>(&'f AnyFilter);
 
 impl Shard for Part<'_> {
-    fn decide(&mut self, batch: &mut [Entry], fresh: &mut [bool]) -> Result<(), (u32, Error)> {
+    fn decide(&mut self, batch: &mut [Entry], fresh: &mut [bool]) -> Result<(), (u32, Why)> {
         let mut refused = None;
         self.0.insert_new(batch.iter().map(|entry| entry.hash), |number, new| {
             let Entry { record, .. } = batch[number];
@@ -29,7 +29,7 @@ impl Shard for Part<'_> {
                 Err(error) => refused = refused.or(Some((record, error))),
             }
         });
-        refused.map_or(Ok(()), |(record, error)| Err((record, Error::Room(error))))
+        refused.map_or(Ok(()), |(record, error)| Err((record, Why::Insert(error))))
     }
 
     fn fill(&self) -> Fill {

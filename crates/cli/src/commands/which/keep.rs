@@ -4,8 +4,9 @@ use std::sync::{Mutex, PoisonError};
 
 use tamis::formats::foreign::KeyType;
 
+use crate::error::Why;
 use crate::memory;
-use crate::pipeline::{AnyOrder, Chunk, Decider, Hasher, Plan, Printed, Taken, Why};
+use crate::pipeline::{AnyOrder, Chunk, Decider, Hasher, Plan, Printed, Taken};
 
 /// The number of keys after which the memory that is left is looked at.
 const CHECKED: usize = 1024;

@@ -4,7 +4,8 @@ use core::mem;
 
 use tamis::hash::split;
 
-use super::{Chunk, Stop, Why};
+use super::{Chunk, Stop};
+use crate::error::Why;
 use crate::key::{Format, Key, Row, Rows, is_open};
 use crate::memory;
 use crate::pipeline::entry::{Entry, SHARDS};
@@ -105,7 +106,7 @@ impl Chunk<'_> {
         self.fresh.clear();
         self.entries.clear();
         self.keyless = None;
-        self.stop = Some(Stop { record: 0, why: Why::Read(memory::short(needed)) });
+        self.stop = Some(Stop::at(0, Why::Read(memory::short(needed))));
     }
 
     /// [`Chunk::scan`] up to the sort, with this hash function; counts the entries of each shard.
@@ -164,7 +165,7 @@ impl Chunk<'_> {
                 && rules.strict
                 && record.len() as u64 <= rules.max_record
             {
-                self.stop = Some(Stop { record: number, why: Why::Malformed(flaw) });
+                self.stop = Some(Stop::at(number, Why::Malformed(flaw)));
                 break;
             }
             if !self.push(rules, record, end, counts, &hash) {
@@ -192,13 +193,13 @@ impl Chunk<'_> {
         let number = self.ends.len();
         if number >= self.room && !self.grow(rules) {
             let why = Why::Read(memory::short(number * size_of::<Entry>()));
-            self.stop = Some(Stop { record: number, why });
+            self.stop = Some(Stop::at(number, why));
             return false;
         }
         // A record that stops the chunk is not pushed to `ends`: neither it nor a later one is
         // decided or printed.
         if record.len() as u64 > rules.max_record {
-            self.stop = Some(Stop { record: number, why: rules.too_long(record) });
+            self.stop = Some(Stop::at(number, rules.too_long(record)));
             return false;
         }
         let key = if rules.is_part {
@@ -220,7 +221,7 @@ impl Chunk<'_> {
                 self.fresh.push(false);
             }
             Err(found) if rules.strict => {
-                self.stop = Some(Stop { record: number, why: Why::NoKey(found) });
+                self.stop = Some(Stop::at(number, Why::NoKey(found)));
                 return false;
             }
             // A record without a key has no hash, and nothing is asked about it.
