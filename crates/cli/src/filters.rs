@@ -31,7 +31,7 @@ mod next;
 mod reader;
 mod room;
 
-pub(crate) use self::collect::Collect;
+pub(crate) use self::collect::{Collect, Hashes};
 pub(crate) use self::decide::{insertion, lookup, removal};
 pub(crate) use self::figures::Described;
 pub(crate) use self::header::Header;

@@ -19,41 +19,29 @@ const FIRST: usize = 1 << 20;
 /// The number of hashes before whose allocation the memory available is read.
 const LARGE: usize = 1 << 22;
 
-/// Collects the hashes of records.
-pub(crate) struct Collect {
-    hasher: Hasher,
+/// A list of hashes that grows as far as memory allows.
+#[derive(Debug)]
+pub(crate) struct Hashes {
+    list: Vec<u64>,
     /// Whether equal hashes are kept.
     copies: bool,
-    hashes: Mutex<Hashes>,
-}
-
-struct Hashes {
-    list: Vec<u64>,
     /// The number of hashes after which repeated ones are removed.
     limit: usize,
 }
 
-impl Collect {
-    pub(crate) fn new(hasher: AnyStable, copies: bool) -> Self {
-        let hashes = Mutex::new(Hashes { list: Vec::new(), limit: FIRST });
-        Self { hasher: Hasher::Any(hasher), copies, hashes }
+impl Hashes {
+    pub(crate) const fn new(copies: bool) -> Self {
+        Self { list: Vec::new(), copies, limit: FIRST }
     }
 
-    /// Returns the hashes in ascending order, which is also the order of their places in most
-    /// filters.
-    pub(crate) fn into_sorted(self) -> Vec<u64> {
-        let hashes = self.hashes.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut list = hashes.list;
-        list.sort_unstable();
-        if !self.copies {
-            list.dedup();
-        }
-        list
+    /// The number of hashes, some of which may be equal.
+    pub(crate) const fn len(&self) -> usize {
+        self.list.len()
     }
 
-    fn keep(&self, new: impl ExactSizeIterator<Item = u64>) -> Result<(), Error> {
-        let mut hashes = self.hashes.lock().unwrap_or_else(PoisonError::into_inner);
-        let Hashes { list, limit } = &mut *hashes;
+    /// Adds hashes, or returns an error if there is no memory for them.
+    pub(crate) fn extend(&mut self, new: impl ExactSizeIterator<Item = u64>) -> Result<(), Error> {
+        let Self { list, limit, .. } = self;
         // Remove repeated hashes first. The limit doubles, so that each hash is sorted a few times
         // only.
         if !self.copies && list.len() + new.len() > *limit {
@@ -76,6 +64,35 @@ impl Collect {
         list.extend(new);
         Ok(())
     }
+
+    /// Returns the hashes in ascending order, which is also the order of their places in most
+    /// filters.
+    pub(crate) fn into_sorted(self) -> Vec<u64> {
+        let mut list = self.list;
+        list.sort_unstable();
+        if !self.copies {
+            list.dedup();
+        }
+        list
+    }
+}
+
+/// Collects the hashes of records.
+pub(crate) struct Collect {
+    hasher: Hasher,
+    hashes: Mutex<Hashes>,
+}
+
+impl Collect {
+    /// `copies`: whether equal hashes are kept.
+    pub(crate) fn new(hasher: AnyStable, copies: bool) -> Self {
+        Self { hasher: Hasher::Any(hasher), hashes: Mutex::new(Hashes::new(copies)) }
+    }
+
+    /// Returns the hashes in ascending order.
+    pub(crate) fn into_sorted(self) -> Vec<u64> {
+        self.hashes.into_inner().unwrap_or_else(PoisonError::into_inner).into_sorted()
+    }
 }
 
 impl Decider for Collect {
@@ -94,7 +111,8 @@ impl Decider for Collect {
         let batch = chunk.batch();
         batch.entries.iter().for_each(|entry| batch.fresh[entry.record as usize] = true);
         let first = batch.entries.first().map_or(0, |entry| entry.record);
-        if let Err(error) = self.keep(batch.entries.iter().map(|entry| entry.hash)) {
+        let mut hashes = self.hashes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = hashes.extend(batch.entries.iter().map(|entry| entry.hash)) {
             chunk.stop(first, error.into());
         }
     }

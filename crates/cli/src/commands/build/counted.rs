@@ -1,17 +1,10 @@
 //! A filter of Parquet that is sized at the end of the input, for the number of its keys.
 
-use std::io;
-use std::mem;
+use std::{io, iter, mem};
 
 use tamis::formats::foreign::{self, AnyFilter, Filter, Format, Key, ParquetFilter, convert};
 
-use crate::memory;
-
-/// The number of hashes after which repeated ones are removed for the first time.
-const FIRST: usize = 1 << 20;
-
-/// The number of hashes before whose allocation the memory available is read.
-const LARGE: usize = 1 << 22;
+use crate::filters::Hashes;
 
 /// The bytes of the filter that takes the keys when there is no memory for their hashes: the most
 /// that parquet-java and Arrow make.
@@ -25,14 +18,12 @@ const RATE: f64 = 0.01;
 #[derive(Debug)]
 pub(super) struct Counted {
     format: Format,
-    hashes: Vec<u64>,
-    /// The number of hashes after which repeated ones are removed.
-    limit: usize,
+    hashes: Hashes,
+    /// The most hashes, if memory allows that many.
+    most: usize,
     large: Option<ParquetFilter>,
     /// The number of keys that changed the large filter.
     changes: u64,
-    /// Whether there is no memory for this number of hashes.
-    lacks: fn(usize) -> bool,
 }
 
 /// What became of it.
@@ -48,34 +39,30 @@ impl Counted {
     /// Returns the empty filter, if one of the format can be folded.
     pub(super) fn new(format: Format) -> Option<Self> {
         let folds = matches!(format, Format::ParquetBitset | Format::ParquetHeader);
-        // A vector that doubles needs the old memory and the new one.
-        let lacks = |count| count >= LARGE && memory::lack(24 * count as u64).is_some();
         folds.then_some(Self {
             format,
-            hashes: Vec::new(),
-            limit: FIRST,
+            hashes: Hashes::new(false),
+            most: usize::MAX,
             large: None,
             changes: 0,
-            lacks,
         })
     }
 
     /// Returns the filter for the number of keys, or with an error this number.
-    pub(super) fn finish(mut self, rate: Option<f64>) -> Result<Done, (u64, foreign::Error)> {
+    pub(super) fn finish(self, rate: Option<f64>) -> Result<Done, (u64, foreign::Error)> {
         if let Some(mut large) = self.large {
             let keys = self.changes;
             large.fold_to(rate.unwrap_or(RATE));
             let filter = convert(&large, self.format).map_err(|error| (keys, error))?;
             return Ok(Done { filter, keys, first: Some(MOST) });
         }
-        self.hashes.sort_unstable();
-        self.hashes.dedup();
-        let keys = self.hashes.len() as u64;
+        let hashes = self.hashes.into_sorted();
+        let keys = hashes.len() as u64;
         let built = self.format.build(keys.max(1), rate, None);
         let mut filter = built.map_err(|error| (keys, error))?;
         let any: &mut dyn std::any::Any = &mut *filter;
         if let Some(filter) = any.downcast_mut::<ParquetFilter>() {
-            filter.insert_hashes(&self.hashes);
+            filter.insert_hashes(&hashes);
         }
         Ok(Done { filter, keys, first: None })
     }
@@ -83,10 +70,9 @@ impl Counted {
     /// Inserts the hashes into a large filter, which takes the following ones, too.
     fn enlarge(&mut self) -> Result<(), foreign::Error> {
         let mut large = ParquetFilter::new(MOST)?;
-        self.hashes.sort_unstable();
-        self.hashes.dedup();
-        self.changes = self.hashes.len() as u64;
-        large.insert_hashes(&mem::take(&mut self.hashes));
+        let hashes = mem::replace(&mut self.hashes, Hashes::new(false)).into_sorted();
+        self.changes = hashes.len() as u64;
+        large.insert_hashes(&hashes);
         self.large = Some(large);
         Ok(())
     }
@@ -99,24 +85,14 @@ impl Filter for Counted {
     }
 
     fn insert(&mut self, key: Key<'_>) -> Result<bool, foreign::Error> {
-        if self.large.is_none() && self.hashes.len() == self.hashes.capacity() {
-            // Remove repeated hashes first. The limit doubles, so that each hash is sorted a few
-            // times only.
-            if self.hashes.len() >= self.limit {
-                self.hashes.sort_unstable();
-                self.hashes.dedup();
-                self.limit = FIRST.max(2 * self.hashes.len());
+        if self.large.is_none() {
+            let hash = iter::once(ParquetFilter::hash(key));
+            if self.hashes.len() < self.most && self.hashes.extend(hash).is_ok() {
+                return Ok(true);
             }
-            let is_full = self.hashes.len() == self.hashes.capacity();
-            let lacks = || (self.lacks)(self.hashes.len() + 1);
-            if is_full && (lacks() || self.hashes.try_reserve(1).is_err()) {
-                self.enlarge()?;
-            }
+            self.enlarge()?;
         }
-        let Some(large) = &mut self.large else {
-            self.hashes.push(ParquetFilter::hash(key));
-            return Ok(true);
-        };
+        let Some(large) = &mut self.large else { return Ok(false) };
         let is_new = large.insert(key)?;
         self.changes += u64::from(is_new);
         Ok(is_new)
@@ -148,8 +124,8 @@ mod tests {
     use super::*;
 
     /// Returns the filter of some keys, each inserted twice.
-    fn filter_of(keys: i64, format: Format, lacks: fn(usize) -> bool) -> Done {
-        let mut counted = Counted { lacks, ..Counted::new(format).unwrap() };
+    fn filter_of(keys: i64, format: Format, most: usize) -> Done {
+        let mut counted = Counted { most, ..Counted::new(format).unwrap() };
         for key in (0..keys).chain(0..keys) {
             counted.insert(Key::I64(key)).unwrap();
         }
@@ -159,13 +135,13 @@ mod tests {
     #[test]
     fn keys_are_counted_or_the_filter_is_folded() {
         for format in [Format::ParquetBitset, Format::ParquetHeader] {
-            let Done { filter: counted, keys, first } = filter_of(20_000, format, |_| false);
+            let Done { filter: counted, keys, first } = filter_of(20_000, format, usize::MAX);
             assert_eq!((counted.format(), keys, first), (format, 20_000, None));
             let mut expected = format.build(20_000, Some(0.01), None).unwrap();
             (0..20_000).for_each(|key| _ = expected.insert(Key::I64(key)).unwrap());
             assert!(counted.to_bytes() == expected.to_bytes());
 
-            let done = filter_of(20_000, format, |count| count > 5000);
+            let done = filter_of(20_000, format, 5000);
             let Done { filter: folded, keys, first } = done;
             assert_eq!((folded.format(), keys, first), (format, 20_000, Some(MOST)));
             assert!(folded.false_positive_rate() <= 0.01);
