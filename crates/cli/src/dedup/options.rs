@@ -61,7 +61,7 @@ impl Default for Options {
 
 impl Options {
     /// How records are read.
-    pub(super) fn records(&self) -> Records {
+    pub(crate) fn records(&self) -> Records {
         Records {
             separator: self.separator,
             max_record: self.max_record,

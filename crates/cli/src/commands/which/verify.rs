@@ -240,21 +240,10 @@ mod tests {
     use tamis::hash::Rapid;
 
     use super::*;
-    use crate::key::Key;
-    use crate::pipeline::CHUNK;
+    use crate::dedup::Options;
 
     fn records() -> Records {
-        let key = Key::record();
-        Records {
-            separator: b'\n',
-            max_record: 1 << 20,
-            key,
-            header: false,
-            strict: false,
-            threads: 1,
-            chunk: CHUNK,
-            most: None,
-        }
+        Options::default().records()
     }
 
     /// Returns a block of lines whenever it is asked, and counts how often.
