@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::common::{Files, homepages};
+use crate::common::{Files, homepages, program};
 use rustix::process::{getegid, geteuid, getgroups};
 
 /// Calls `check` with each command that replaces the file `old`, once for each of these modes.
@@ -78,10 +78,10 @@ fn a_group_that_cannot_be_kept_gets_nothing() {
         println!("NOT TESTED: only root can run the program as another user");
         return;
     }
-    let program = Files::new();
-    let copy = program.path("tamis");
+    let folder = Files::new();
+    let copy = folder.path("tamis");
     copy_program(&copy);
-    fs::set_permissions(program.0.path(), Permissions::from_mode(0o755)).expect("ours");
+    fs::set_permissions(folder.0.path(), Permissions::from_mode(0o755)).expect("ours");
     // What the group could not do, its members cannot do now that they are others.
     each(&[(0o646, 0o604), (0o666, 0o606), (0o606, 0o600)], |files, args, (mode, left)| {
         let old = files.path("old");
@@ -110,7 +110,7 @@ fn the_lock_of_another_user_is_no_obstacle() {
     let mut run = Command::new(files.path("tamis"));
     run.args(["new", "-q", "f"]).current_dir(&files.0).stdin(Stdio::null()).uid(4243).gid(4243);
     assert!(run.status().expect("it runs").success());
-    assert_eq!(names(files.0.path()), ["f", "tamis"]);
+    assert_eq!(files.names(), ["f", "tamis"]);
 }
 
 /// Copies the program to where another user may run it.
@@ -118,17 +118,9 @@ fn the_lock_of_another_user_is_no_obstacle() {
 /// By a process of its own: a file that this process writes is open in every child that another
 /// test forks at that moment, and a file that is open for writing cannot be run.
 fn copy_program(to: &Path) {
-    let program = assert_cmd::cargo::cargo_bin!("tamis");
-    assert!(Command::new("cp").arg(program).arg(to).status().expect("cp runs").success());
-}
-
-/// The names in a directory.
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("readable"));
-    let mut names: Vec<_> =
-        entries.map(|entry| entry.file_name().into_string().expect("text")).collect();
-    names.sort();
-    names
+    let program = program();
+    let copied = Command::new("cp").arg(program.get_program()).arg(to).status();
+    assert!(copied.expect("cp runs").success());
 }
 
 /// The kills come at all moments: before the file is created, while it is written, while it is
@@ -144,7 +136,7 @@ fn what_killed_runs_have_left_the_next_one_removes() {
     ] {
         let files = Files::new();
         let start = || {
-            Command::new(assert_cmd::cargo::cargo_bin!("tamis"))
+            program()
                 .current_dir(&files.0)
                 .args(args)
                 .stdout(Stdio::null())
@@ -158,11 +150,11 @@ fn what_killed_runs_have_left_the_next_one_removes() {
             thread::sleep(Duration::from_micros(kill * 397 % 20_000));
             let _ = run.kill();
             run.wait().expect("it ends");
-            most = most.max(names(files.0.path()).len());
+            most = most.max(files.names().len());
             let _ = fs::remove_file(files.path("old"));
         }
         assert!(start().wait().expect("it ends").success());
-        assert_eq!(names(files.0.path()), ["old"], "{args:?}");
+        assert_eq!(files.names(), ["old"], "{args:?}");
         println!("{args:?}: up to {most} files");
     }
 }

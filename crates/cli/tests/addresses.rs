@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::common::{Files, tamis};
+use crate::common::{Files, line_said, said, tamis};
 
 /// The exit code and the message of a run that fails before it prints anything.
 fn refused(args: &[&str]) -> String {
@@ -11,12 +11,9 @@ fn refused(args: &[&str]) -> String {
     files.write("a", "a\n");
     // A file of this name is never read: it cannot be named.
     fs::create_dir_all(files.path("redis:")).expect("a folder");
-    let done = tamis().current_dir(&files.0).args(args).write_stdin("").assert().code(2).stdout("");
-    let message = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
-    assert_eq!(message.lines().count(), 1, "{args:?}: {message}");
+    let message = line_said(&files.tamis(args).write_stdin("").assert().code(2).stdout(""));
     assert!(!message.contains("secret"), "{args:?}: {message}");
-    let left = fs::read_dir(&files.0).expect("the folder").count();
-    assert_eq!(left, 2, "{args:?} has made a file");
+    assert_eq!(files.names(), ["a", "redis:"], "{args:?} has made a file");
     message
 }
 
@@ -88,7 +85,7 @@ fn a_wrong_command_line_shows_no_password() {
     }
     // The keys of 'which' are records, such as URLs.
     let key = tamis().args(["which", "nothing", "https://example.org/"]).assert().code(2);
-    assert!(String::from_utf8_lossy(&key.get_output().stderr).starts_with("tamis: nothing: "));
+    assert!(said(&key).starts_with("tamis: nothing: "));
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! The exit codes of commands that answer a question, `which` and `query -e`: those of grep.
 
 use std::fs::{self, OpenOptions};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use crate::common::{Files, tamis};
+use crate::common::{Files, by_shell, program, words};
 
 /// A filter and an index of some lines, and a file of other lines.
 fn example() -> Files {
@@ -11,26 +11,14 @@ fn example() -> Files {
     files.write("in", "a\nb\n");
     files.write("none", "c\nd\n");
     files.run(&["build", "-q", "-o", "F", "in", "--rate", "1e-9"]);
-    files.run(&[
-        "build",
-        "-q",
-        "--to",
-        "guava",
-        "--capacity",
-        "9",
-        "--rate",
-        "1e-9",
-        "-o",
-        "G",
-        "in",
-    ]);
+    files.run(&words("build -q --to guava --capacity 9 --rate 1e-9 -o G in"));
     files.run(&["index", "-q", "-o", "I", "in", "--rate", "1e-9"]);
     files
 }
 
 /// Runs a command; returns its exit code.
-fn code(files: &Files, args: &[&str]) -> Option<i32> {
-    tamis().current_dir(&files.0).args(args).output().expect("it runs").status.code()
+fn code(files: &Files, args: &[&str]) -> i32 {
+    files.ended(args).0
 }
 
 #[test]
@@ -39,21 +27,21 @@ fn nothing_found_is_1() {
     for (filter, more) in [("F", &[][..]), ("G", &["--from", "guava"])] {
         let query = |args: &[&str]| code(&files, &[&["query", "-q", filter], more, args].concat());
         for exit in ["-e", "--exit-status"] {
-            assert_eq!(query(&[exit, "in"]), Some(0), "{filter}");
-            assert_eq!(query(&[exit, "none", "in"]), Some(0), "{filter}");
-            assert_eq!(query(&[exit, "none"]), Some(1), "{filter}");
-            assert_eq!(query(&[exit, "none", "-o", "out"]), Some(1), "{filter}");
-            assert_eq!(query(&[exit, "-v", "none"]), Some(0), "{filter}");
-            assert_eq!(query(&[exit, "-v", "in"]), Some(1), "{filter}");
+            assert_eq!(query(&[exit, "in"]), 0, "{filter}");
+            assert_eq!(query(&[exit, "none", "in"]), 0, "{filter}");
+            assert_eq!(query(&[exit, "none"]), 1, "{filter}");
+            assert_eq!(query(&[exit, "none", "-o", "out"]), 1, "{filter}");
+            assert_eq!(query(&[exit, "-v", "none"]), 0, "{filter}");
+            assert_eq!(query(&[exit, "-v", "in"]), 1, "{filter}");
         }
         // Without the option, the code says only whether the run failed.
-        assert_eq!((query(&["none"]), query(&["-v", "in"])), (Some(0), Some(0)), "{filter}");
+        assert_eq!((query(&["none"]), query(&["-v", "in"])), (0, 0), "{filter}");
     }
-    assert_eq!(code(&files, &["which", "-q", "I", "a"]), Some(0));
-    assert_eq!(code(&files, &["which", "-q", "I", "c", "b"]), Some(0));
-    assert_eq!(code(&files, &["which", "-q", "I", "c"]), Some(1));
+    assert_eq!(code(&files, &["which", "-q", "I", "a"]), 0);
+    assert_eq!(code(&files, &["which", "-q", "I", "c", "b"]), 0);
+    assert_eq!(code(&files, &["which", "-q", "I", "c"]), 1);
     // A record without a key matches nothing.
-    assert_eq!(code(&files, &["which", "-q", "I", "a", "--key-field", "2"]), Some(1));
+    assert_eq!(code(&files, &["which", "-q", "I", "a", "--key-field", "2"]), 1);
 }
 
 /// Every failure is 2, also those that are 1 for other commands: 1 must not say "not found" by
@@ -66,8 +54,7 @@ fn every_failure_is_2() {
     files.write("long", &long);
     let run = |args: &[&str]| {
         let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
-        let program = assert_cmd::cargo::cargo_bin!("tamis");
-        let mut command = Command::new(program);
+        let mut command = program();
         command.args(args).current_dir(&files.0).stdout(full).stderr(Stdio::piped());
         let output = command.output().expect("it runs");
         let text = String::from_utf8(output.stderr).expect("text");
@@ -88,13 +75,10 @@ fn every_failure_is_2() {
         &["which", "missing", "a"],
         &["which", "I"],
     ] {
-        assert_eq!(code(&files, args), Some(2), "{args:?}");
+        assert_eq!(code(&files, args), 2, "{args:?}");
     }
     // A file of at most 8 KiB; the signal about it is ignored.
-    let program = assert_cmd::cargo::cargo_bin!("tamis");
-    let limited = Command::new("sh")
-        .args(["-c", "trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\""])
-        .arg(program)
+    let limited = by_shell("trap '' XFSZ; ulimit -f 16")
         .args(["query", "-q", "-e", "F", "long", "-o", "out"])
         .current_dir(&files.0)
         .output()
@@ -111,8 +95,7 @@ fn a_closed_pipe_is_0() {
     files.write("long", "a\n".repeat(200_000));
     for args in [&["query", "-q", "-e", "F", "long"][..], &["which", "-q", "I", "--keys", "long"]] {
         let (reader, writer) = std::io::pipe().expect("a pipe");
-        let program = assert_cmd::cargo::cargo_bin!("tamis");
-        let mut command = Command::new(program);
+        let mut command = program();
         command.args(args).current_dir(&files.0).stdout(writer).stderr(Stdio::piped());
         drop(reader);
         let child = command.spawn().expect("it runs");

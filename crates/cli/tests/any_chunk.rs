@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::io::{self, ErrorKind, Read, Write};
 
-use crate::common::{first_of_each, records};
+use crate::common::{any_filter, first_of_each, records};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tamis_cli::dedup::{Filter, Options, run};
@@ -37,14 +37,6 @@ fn input() -> impl Strategy<Value = Vec<u8>> {
     vec(byte, 0..300)
 }
 
-fn filter() -> impl Strategy<Value = Filter> {
-    // At a lower rate a chain of cuckoo filters does not grow far.
-    let chain = |kind| Filter::Chain { kind, rate: if kind == Kind::Cuckoo { 1e-8 } else { 1e-9 } };
-    let [blocked, once, bloom, cuckoo] =
-        [Kind::Blocked, Kind::Once, Kind::Bloom, Kind::Cuckoo].map(chain);
-    prop_oneof![Just(Filter::Table), Just(blocked), Just(once), Just(bloom), Just(cuckoo)]
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
@@ -56,7 +48,7 @@ proptest! {
         threads in 1_usize..8,
         separator in prop_oneof![Just(b'\n'), Just(0)],
         field in any::<bool>(),
-        filter in filter(),
+        filter in any_filter(),
         capacity in prop_oneof![Just(None), Just(Some(1)), Just(Some(1000))],
         most in prop_oneof![Just(None), (1_usize..6).prop_map(Some)],
     ) {
@@ -100,7 +92,7 @@ proptest! {
         chunk in 1_usize..40,
         threads in 1_usize..8,
         max_record in 1_u64..30,
-        filter in filter(),
+        filter in any_filter(),
         capacity in 1_u64..30,
     ) {
         let attempt = |chunk, threads| {

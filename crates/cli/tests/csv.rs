@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::common::{dedup, first_of_each, records};
+use crate::common::{dedup, first_of_each, json, records, said, tamis};
 use csv::{ReaderBuilder, Terminator, WriterBuilder};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -279,9 +279,8 @@ fn several_fields_can_be_given_on_the_command_line() {
         &["--key-field", "1", "--key-field", "3"],
         &["--key-field=3,1,3"],
     ] {
-        let output = dedup(args).write_stdin(input).assert().success();
-        let output = output.stdout("a\tx\tbc\nab\tx\tc\nbc\tx\ta\na\tz\n").get_output().clone();
-        let text = String::from_utf8(output.stderr).expect("text");
+        let run = dedup(args).write_stdin(input).assert().success();
+        let text = said(&run.stdout("a\tx\tbc\nab\tx\tc\nbc\tx\ta\na\tz\n"));
         assert!(
             text.contains("1 record without a key was printed") && text.contains("line 5"),
             "{text}"
@@ -343,11 +342,9 @@ fn a_row_may_take_several_lines() {
         command.write_stdin(rows).assert().success().stdout(kept).stderr("");
     }
     // Messages name the line where a row begins; the summary counts rows.
-    let mut command = crate::common::tamis();
     let args = ["dedup", "--csv", "--key-field", "2", "--stats", "json"];
-    let assert = command.args(args).write_stdin(format!("{rows}5\n")).assert().success();
-    let text = String::from_utf8(assert.get_output().stderr.clone()).expect("text");
-    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let assert = tamis().args(args).write_stdin(format!("{rows}5\n")).assert().success();
+    let json = json(&said(&assert));
     assert_eq!(json["lines"], 5);
     let first = json["first_keyless"].as_str().expect("a text");
     assert!(first.starts_with("standard input, line 8: "), "{first}");
@@ -366,7 +363,7 @@ fn malformed_rows_are_read_and_counted() {
     for threads in ["1", "3"] {
         let args = ["--csv", "--key-field", "2", "-j", threads];
         let assert = dedup(&args).write_stdin(input).assert().success();
-        let text = String::from_utf8(assert.get_output().stderr.clone()).expect("text");
+        let text = said(&assert);
         assert_eq!(
             text,
             "tamis: warning: 3 malformed rows were read as Python's csv module does; the first: standard input, line 4: a \
@@ -374,7 +371,7 @@ fn malformed_rows_are_read_and_counted() {
         );
         assert.stdout(input.replace("5,bc\n", ""));
         let assert = dedup(&args).arg("--strict").write_stdin(input).assert().code(2);
-        let text = String::from_utf8(assert.get_output().stderr.clone()).expect("text");
+        let text = said(&assert);
         assert!(text.contains("line 4: a quote in a field"), "{text}");
         assert.stdout("1,a\n2,\"x\ny\"\n");
     }
@@ -386,7 +383,7 @@ fn an_open_quote_does_not_take_all_memory() {
     let input = format!("1,a\n2,\"{}", "b,c\n".repeat(500_000));
     let args = ["--csv", "--key-field", "2", "--max-line", "1000"];
     let assert = dedup(&args).write_stdin(input.clone()).assert().code(2).stdout("1,a\n");
-    let text = String::from_utf8(assert.get_output().stderr.clone()).expect("text");
+    let text = said(&assert);
     assert!(text.contains("line 2: longer") && text.contains("a quoted field is open"), "{text}");
     let attempt = |chunk, threads| {
         let key = Key::from_part(Part::Fields(Fields::new(vec![1], b',', CSV)));

@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use crate::common::{dedup, exact, first_of_each, homepages, records, tamis};
-use tempfile::tempdir;
+use crate::common::{Files, dedup, exact, first_of_each, homepages, json, records, said, tamis};
 
 const THREADS: [&str; 3] = ["1", "2", "8"];
 
@@ -56,12 +55,10 @@ fn the_bytes_of_records_are_not_changed() {
 
 #[test]
 fn several_files_and_standard_input_are_read_in_order() {
-    let folder = tempdir().expect("a folder");
+    let files = Files::new();
     let parts: [&[u8]; 4] = [b"one\ntwo", b"", b"two\nthree\nfour", b"four\none\nfive\n"];
-    let files: Vec<_> = (0..).map(|n| folder.path().join(format!("{n}.txt"))).take(4).collect();
-    for (file, part) in files.iter().zip(parts) {
-        fs::write(file, part).expect("written");
-    }
+    let files: Vec<_> =
+        (0..).zip(parts).map(|(n, part)| files.write(&format!("{n}.txt"), part)).collect();
     for threads in THREADS {
         dedup(&["--threads", threads]).args(&files).assert().success().stdout(exact(&parts));
         dedup(&["--threads", threads])
@@ -171,15 +168,12 @@ fn the_summary_reports_the_counts() {
     let run = |args: &[&str]| {
         let mut command = tamis();
         command.arg("dedup").args(args).write_stdin("a,1\nb\nc,1\nd,2");
-        let output = command.assert().success().get_output().clone();
-        assert_eq!(output.stdout, b"a,1\nb\nd,2\n");
-        String::from_utf8(output.stderr).expect("text")
+        said(&command.assert().success().stdout("a,1\nb\nd,2\n"))
     };
     let key = ["--key-field", "2", "--delimiter", ",", "--threads", "3"];
     let text = run(&key);
     assert!(text.starts_with("4 lines, 3 printed, 1 duplicate, 1 without a key"), "{text}");
-    let json = run(&[&key[..], &["--stats", "json", "--capacity", "10"]].concat());
-    let json: serde_json::Value = serde_json::from_str(&json).expect("one JSON object");
+    let json = json(&run(&[&key[..], &["--stats", "json", "--capacity", "10"]].concat()));
     for (field, value) in [
         ("lines", 4),
         ("printed", 3),

@@ -3,8 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use crate::common::{dedup, homepages, tamis};
-use tempfile::tempdir;
+use crate::common::{Files, dedup, homepages, line_said, program, said, tamis};
 
 /// Runs `tamis dedup` with these arguments; returns the exit code, the output and the line on
 /// standard error.
@@ -67,13 +66,9 @@ fn bad_usage_is_2_before_any_output() {
 
 #[test]
 fn bad_files_are_2_before_any_output() {
-    let folder = tempdir().expect("a folder");
-    let good = homepages();
-    let missing = folder.path().join("missing.txt");
-    for bad in [folder.path(), &missing] {
-        let output = dedup(&[]).arg(&good).arg(bad).assert().code(2).stdout("");
-        let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
-        assert_eq!(text.lines().count(), 1, "{text}");
+    let files = Files::new();
+    for bad in [files.0.path(), &files.path("missing.txt")] {
+        let text = line_said(&dedup(&[]).arg(homepages()).arg(bad).assert().code(2).stdout(""));
         assert!(text.contains(&bad.display().to_string()), "{text}");
     }
 }
@@ -83,16 +78,14 @@ fn bad_files_are_2_before_any_output() {
 fn an_unreadable_file_is_2_before_any_output() {
     use std::os::unix::fs::PermissionsExt;
 
-    let folder = tempdir().expect("a folder");
-    let file = folder.path().join("secret.txt");
-    fs::write(&file, "a\n").expect("written");
+    let files = Files::new();
+    let file = files.write("secret.txt", "a\n");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).expect("it is ours");
     if fs::File::open(&file).is_ok() {
         eprintln!("SKIPPED: this user may read every file (root?)");
         return;
     }
-    let output = dedup(&[]).arg(homepages()).arg(&file).assert().code(2).stdout("");
-    assert_eq!(output.get_output().stderr.iter().filter(|&&byte| byte == b'\n').count(), 1);
+    line_said(&dedup(&[]).arg(homepages()).arg(&file).assert().code(2).stdout(""));
 }
 
 #[test]
@@ -117,13 +110,10 @@ fn a_strict_run_stops_at_the_first_record_without_a_key() {
 
 #[test]
 fn a_line_is_counted_within_its_file() {
-    let folder = tempdir().expect("a folder");
-    let (first, second) = (folder.path().join("first"), folder.path().join("second"));
-    fs::write(&first, "00\n11").expect("written");
-    fs::write(&second, "22\nx\n").expect("written");
-    let output = dedup(&["--input", "hex", "--strict"]).args([&first, &second]).assert().code(2);
-    let output = output.stdout("00\n11\n22\n").get_output().clone();
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let files = Files::new();
+    let (first, second) = (files.write("first", "00\n11"), files.write("second", "22\nx\n"));
+    let run = dedup(&["--input", "hex", "--strict"]).args([&first, &second]).assert().code(2);
+    let text = said(&run.stdout("00\n11\n22\n"));
     assert!(text.contains("second, line 2"), "{text}");
 }
 
@@ -199,8 +189,7 @@ fn a_full_fixed_filter_still_prints_records_without_a_key() {
 #[test]
 fn a_full_disk_is_1() {
     let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
-    let program = assert_cmd::cargo::cargo_bin!("tamis");
-    let output = std::process::Command::new(program)
+    let output = program()
         .args(["dedup", "--threads", "4"])
         .arg(homepages())
         .stdout(full)
@@ -219,8 +208,7 @@ fn a_closed_pipe_is_0_and_silent_while_the_input_stays_open() {
     use std::io::{BufRead, BufReader, Write};
 
     for threads in ["1", "4"] {
-        let program = assert_cmd::cargo::cargo_bin!("tamis");
-        let mut child = std::process::Command::new(program)
+        let mut child = program()
             .args(["dedup", "--threads", threads])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -263,7 +251,6 @@ fn nothing_to_print_is_0() {
 #[test]
 fn an_unknown_command_is_2() {
     for args in [["sieve"].as_slice(), &["--loud"]] {
-        let output = tamis().args(args).assert().code(2).stdout("").get_output().clone();
-        assert_eq!(output.stderr.iter().filter(|&&byte| byte == b'\n').count(), 1);
+        line_said(&tamis().args(args).assert().code(2).stdout(""));
     }
 }

@@ -3,15 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::common::{Files, dedup, tamis};
-
-/// Runs a command in the directory that fails; returns the exit code and what it prints.
-fn failed(files: &Files, args: &[&str]) -> (i32, String, String) {
-    let assert = tamis().current_dir(&files.0).args(args).assert().failure();
-    let output = assert.get_output();
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
-    (output.status.code().expect("it ends"), text(&output.stdout), text(&output.stderr))
-}
+use crate::common::{Files, dedup, json, said};
 
 /// A CSV file of 10,000 records with line ends in quoted fields is deduplicated as a script with
 /// Python's `csv` module does it, whose place the `csv` crate takes here.
@@ -53,23 +45,15 @@ fn a_csv_file_is_deduplicated_by_the_name_of_a_column() {
     for threads in ["1", "2", "5"] {
         let args = ["dedup", "-q", "--csv", "--header", "--key-field", "full, name", "in.csv"];
         // A name with a comma cannot be given as one of several.
-        let (code, _, error) = failed(&files, &args);
+        let (code, _, error) = files.ended(&args);
         assert_eq!(code, 2, "{error}");
         let args =
             ["dedup", "-q", "-j", threads, "--csv", "--header", "--key-field", "2", "in.csv"];
         assert!(files.run(&args) == (expected.clone(), String::new()), "{threads}");
         let renamed = text.replacen("full, name", "full name", 1);
         files.write("renamed.csv", &renamed);
-        let args = [
-            "dedup",
-            "--strict",
-            "-q",
-            "--csv",
-            "--header",
-            "--key-field",
-            "full name",
-            "renamed.csv",
-        ];
+        let csv = ["--csv", "--header", "--key-field", "full name"];
+        let args = [&["dedup", "--strict", "-q", "renamed.csv"], &csv[..]].concat();
         assert!(files.run(&args).0 == expected.replacen("full, name", "full name", 1), "{threads}");
     }
     // Onto the input: the header stays.
@@ -98,13 +82,12 @@ fn the_header_is_printed_once_and_is_no_record() {
     files.write("twice", "h\na\nh\na\n");
     assert_eq!(files.run(&["dedup", "-q", "--header", "twice"]).0, "h\na\nh\n");
     // It is not counted, and lines have the numbers that they have in the file.
-    let json =
-        files.run(&["dedup", "--header", "--key-field", "2", "--stats", "json", "a", "empty"]).1;
-    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let args = ["dedup", "--header", "--key-field", "2", "--stats", "json", "a", "empty"];
+    let json = json(&files.run(&args).1);
     assert_eq!((&json["lines"], &json["printed"]), (&3.into(), &3.into()));
     files.write("short", "id\tname\n1\tx\n2\n");
     let (code, out, error) =
-        failed(&files, &["dedup", "--strict", "--header", "--key-field", "name", "short"]);
+        files.ended(&["dedup", "--strict", "--header", "--key-field", "name", "short"]);
     assert_eq!((code, &out[..]), (2, "id\tname\n1\tx\n"));
     assert!(error.contains("short, line 3: too few fields"), "{error}");
 }
@@ -135,7 +118,7 @@ fn names_numbers_and_ranges_select_fields() {
         ("name", "needs --header"),
     ] {
         let assert = dedup(&["--key-field", fields]).write_stdin(rows).assert().code(2).stdout("");
-        let error = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        let error = said(&assert);
         assert!(error.contains("--key-field") && error.contains(part), "{error}");
     }
 }
@@ -147,7 +130,7 @@ fn a_header_that_does_not_fit_is_an_error_before_any_output() {
     files.write("b", "name,id\n2,y\n");
     files.write("twice", "id,id,name\n2,y,z\n");
     let run = |args: &[&str]| {
-        failed(&files, &[&["dedup", "--csv", "--header", "--key-field"], args].concat())
+        files.ended(&[&["dedup", "--csv", "--header", "--key-field"], args].concat())
     };
     let (code, out, error) = run(&["id", "a", "b"]);
     assert_eq!((code, &out[..]), (2, ""));
@@ -167,7 +150,7 @@ fn a_header_that_does_not_fit_is_an_error_before_any_output() {
         "id,id,name\n2,y,z\n"
     );
     // The wrong delimiter is named.
-    let (code, _, error) = failed(&files, &["dedup", "--header", "--key-field", "id", "a"]);
+    let (code, _, error) = files.ended(&["dedup", "--header", "--key-field", "id", "a"]);
     assert_eq!(code, 2);
     assert!(
         error.contains("TAB") && error.contains("--delimiter") && error.contains("'id,name'"),
@@ -175,14 +158,13 @@ fn a_header_that_does_not_fit_is_an_error_before_any_output() {
     );
     // In a pipe the header is read when its turn comes: before its records.
     let args = ["dedup", "--csv", "--header", "--key-field", "id", "a", "-"];
-    let assert =
-        tamis().current_dir(&files.0).args(args).write_stdin("name,id\n3,z\n").assert().code(2);
+    let assert = files.tamis(&args).write_stdin("name,id\n3,z\n").assert().code(2);
     assert.stdout("id,name\n1,x\n");
     // A header is no reason to take all memory.
     let long = format!("\"{}", "x\n".repeat(100_000));
     let args = ["--csv", "--header", "--key-field", "id", "--max-line", "100"];
     let assert = dedup(&args).write_stdin(long).assert().code(2).stdout("");
-    let error = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    let error = said(&assert);
     assert!(
         error.contains("line 1: longer") && error.contains("a quoted field is open"),
         "{error}"
@@ -208,7 +190,7 @@ fn all_commands_take_a_header() {
     run(&["remove", "C", "b.csv"]);
     assert_eq!(run(&["query", "C", "b.csv"]), "id,name\n1,q\n");
     run(&["index", "-o", "I", "a.csv", "b.csv"]);
-    let (code, printed, _) = failed(&files, &["which", "-q", "I", "id"]);
+    let (code, printed, _) = files.ended(&["which", "-q", "I", "id"]);
     assert_eq!((code, printed.as_str()), (1, ""));
     assert_eq!(files.run(&["which", "-q", "I", "3"]).0, "b.csv\n");
     files.write("keys.csv", "name,id\n\"a\nb\",2\nx,3\n");
@@ -216,14 +198,14 @@ fn all_commands_take_a_header() {
     // A header that another file does not have, and names without a header, are errors.
     files.write("c.csv", "name,id\n3,w\n");
     let (code, _, error) =
-        failed(&files, &[&["index", "-o", "J", "a.csv", "c.csv"], &key[..]].concat());
+        files.ended(&[&["index", "-o", "J", "a.csv", "c.csv"], &key[..]].concat());
     assert_eq!(
         (code, error.contains("c.csv: its header is not that of a.csv")),
         (2, true),
         "{error}"
     );
     assert!(!files.path("J").exists());
-    let (code, _, error) = failed(&files, &[&["which", "I", "1"], &key[..]].concat());
+    let (code, _, error) = files.ended(&[&["which", "I", "1"], &key[..]].concat());
     assert_eq!((code, error.contains("--keys")), (2, true), "{error}");
 }
 

@@ -4,27 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Files, homepages, tamis};
-use serde_json::Value;
-
-impl Files {
-    /// Runs a command that fails; returns the exit code and the one line that it says.
-    pub(crate) fn refused(&self, args: &[&str]) -> (i32, String) {
-        let output = tamis().current_dir(&self.0).args(args).assert().failure();
-        let output = output.get_output();
-        assert!(output.stdout.is_empty());
-        let text = String::from_utf8(output.stderr.clone()).expect("text");
-        assert_eq!(text.lines().count(), 1, "{text}");
-        (output.status.code().expect("a code"), text)
-    }
-
-    pub(crate) fn names(&self) -> BTreeSet<String> {
-        let entries = fs::read_dir(&self.0).expect("a folder");
-        entries
-            .map(|entry| entry.expect("an entry").file_name().into_string().expect("text"))
-            .collect()
-    }
-}
+use crate::common::{Files, homepages, json, tamis, words};
 
 /// The names of files, and their keys.
 pub(crate) type Exact = Vec<(String, BTreeSet<Vec<u8>>)>;
@@ -103,7 +83,7 @@ fn the_index_does_not_depend_on_the_number_of_threads() {
     let mut first: Option<Vec<u8>> = None;
     for threads in ["1", "2", "7", "100"] {
         index(&files, &exact, &["-j", threads]);
-        let bytes = fs::read(files.path("INDEX")).expect("read");
+        let bytes = files.read("INDEX");
         assert!(*first.get_or_insert_with(|| bytes.clone()) == bytes, "-j {threads}");
     }
 }
@@ -120,12 +100,9 @@ fn one_key_prints_names_and_several_print_keys_too() {
         "4 lines of 3 files, 4 keys; I has filters of 192 B; for a key in no file, 0.00 files are expected\n"
     );
     let which = |args: &[&str]| {
-        let output =
-            tamis().current_dir(&files.0).args([&["which", "-q", "I"], args].concat()).assert();
-        let output = output.get_output();
-        let text = String::from_utf8(output.stdout.clone()).expect("text");
+        let (code, text, said) = files.ended(&[&["which", "-q", "I"], args].concat());
         // As grep: 0 if something is printed, and 1 otherwise.
-        assert_eq!(output.status.code(), Some(i32::from(text.is_empty())), "{output:?}");
+        assert_eq!(code, i32::from(text.is_empty()), "{said}");
         text
     };
     assert_eq!(which(&["y"]), "a\nb\n");
@@ -147,12 +124,8 @@ fn one_key_prints_names_and_several_print_keys_too() {
     files.write("keys", "\n");
     assert_eq!(which(&["--keys", "keys"]), "\ta\n");
     // From standard input.
-    let output = tamis()
-        .current_dir(&files.0)
-        .args(["which", "-q", "I", "--keys", "-"])
-        .write_stdin("z\n")
-        .assert();
-    assert_eq!(output.success().get_output().stdout, b"z\tb\n");
+    let mut which = files.tamis(&["which", "-q", "I", "--keys", "-"]);
+    which.write_stdin("z\n").assert().success().stdout("z\tb\n");
 }
 
 #[test]
@@ -160,19 +133,7 @@ fn keys_are_parts_of_records() {
     let files = Files::new();
     files.write("a.csv", "id,name\n1,\"x, y\"\n");
     files.write("b.csv", "id,name\n2,z\n");
-    files.run(&[
-        "index",
-        "-q",
-        "-o",
-        "I",
-        "a.csv",
-        "b.csv",
-        "--csv",
-        "--key-field",
-        "2",
-        "--rate",
-        "1e-9",
-    ]);
+    files.run(&words("index -q -o I a.csv b.csv --csv --key-field 2 --rate 1e-9"));
     assert_eq!(files.run(&["which", "-q", "I", "x, y"]).0, "a.csv\n");
     files.write("wanted.csv", "9,z\n8,\"x, y\"\n");
     let args = ["which", "-q", "I", "--csv", "--key-field", "2", "--keys", "wanted.csv"];
@@ -186,9 +147,9 @@ fn keys_are_parts_of_records() {
         said.contains("1 record without a key was left out; the first: a.json, line 2"),
         "{said}"
     );
-    let json = |key: &str| files.run(&["which", "-q", "J", "--json-key", "", key]).0;
-    assert_eq!(json("\"u1\""), "a.json\n");
-    assert_eq!(json("{\"a\":2, \"b\":1}"), "b.json\n");
+    let which = |key: &str| files.run(&["which", "-q", "J", "--json-key", "", key]).0;
+    assert_eq!(which("\"u1\""), "a.json\n");
+    assert_eq!(which("{\"a\":2, \"b\":1}"), "b.json\n");
 }
 
 /// The policy is in the index; another one is refused, with the command to run.
@@ -198,31 +159,27 @@ fn the_url_policy_is_kept() {
     files.write("a", "http://a.example/?utm_source=x\n");
     files.run(&["index", "-q", "-o", "I", "a", "--url", "crawl-1"]);
     assert_eq!(files.run(&["which", "-q", "I", "--url", "crawl-1", "HTTP://a.example"]).0, "a\n");
-    let (code, said) = files.refused(&["which", "I", "http://a.example/"]);
-    assert_eq!(code, 2);
+    let said = files.refused(2, &["which", "I", "http://a.example/"]);
     assert!(said.contains("run: tamis which --url crawl-1 I http://a.example/"), "{said}");
-    let (code, said) = files.refused(&["which", "-q", "I", "--url", "crawl-1", "no URL"]);
-    assert_eq!(code, 1);
+    let said = files.refused(1, &["which", "-q", "I", "--url", "crawl-1", "no URL"]);
     assert!(said.contains("1 record without a key was left out"), "{said}");
-    let (code, said) = files.refused(&["which", "I", "--url", "crawl-1", "--strict", "no URL"]);
-    assert_eq!((code, said.contains("KEY, line 1: ")), (2, true), "{said}");
+    let said = files.refused(2, &["which", "I", "--url", "crawl-1", "--strict", "no URL"]);
+    assert!(said.contains("KEY, line 1: "), "{said}");
 }
 
 #[test]
 fn the_summary_is_json_when_asked() {
     let files = Files::new();
     files.write("a", "x\nx\ny\n");
-    let json = |args: &[&str]| -> Value { serde_json::from_str(&files.run(args).1).expect("JSON") };
-    let stats = json(&["index", "-o", "I", "a", "--stats", "json"]);
-    assert_eq!(
-        (&stats["files"], &stats["lines"], &stats["keys"]),
-        (&1.into(), &3.into(), &2.into())
-    );
-    let stats = json(&["which", "I", "x", "--stats", "json"]);
-    assert_eq!(
-        (&stats["files"], &stats["keys"], &stats["printed"]),
-        (&1.into(), &1.into(), &1.into())
-    );
+    let stats = |args: &[&str]| json(&files.run(args).1);
+    let index = stats(&["index", "-o", "I", "a", "--stats", "json"]);
+    for (field, value) in [("files", 1), ("lines", 3), ("keys", 2)] {
+        assert_eq!(index[field], value, "{field}");
+    }
+    let which = stats(&["which", "I", "x", "--stats", "json"]);
+    for field in ["files", "keys", "printed"] {
+        assert_eq!(which[field], 1, "{field}");
+    }
 }
 
 /// A run that fails changes nothing and leaves no file.
@@ -232,7 +189,7 @@ fn bad_input_is_refused() {
     files.write("a", "x\n");
     files.write("b", "{}\n");
     files.run(&["index", "-q", "-o", "I", "a"]);
-    let before = (files.names(), fs::read(files.path("I")).expect("read"));
+    let before = (files.names(), files.read("I"));
     for (args, expected) in [
         (&["index", "-o", "I", "a", "none"][..], "none: No such file"),
         (&["index", "-o", "I", "a", "a"], "a: is given twice"),
@@ -249,19 +206,19 @@ fn bad_input_is_refused() {
         (&["which", "I", "--keys", "none"], "none: No such file"),
         (&["query", "I", "a"], "I: "),
     ] {
-        let (code, said) = files.refused(args);
-        assert!(code == 2 && said.contains(expected), "{args:?}: {code}, {said}");
-        assert!((files.names(), fs::read(files.path("I")).expect("read")) == before, "{args:?}");
+        let said = files.refused(2, args);
+        assert!(said.contains(expected), "{args:?}: {said}");
+        assert!((files.names(), files.read("I")) == before, "{args:?}");
     }
     // A filter is not an index, and a damaged index gives no wrong answer.
     files.run(&["build", "-q", "-o", "F", "a"]);
-    let (code, said) = files.refused(&["which", "F", "x"]);
-    assert_eq!((code, said.as_str()), (2, "tamis: F: is not an index; 'tamis index' writes one\n"));
+    let said = files.refused(2, &["which", "F", "x"]);
+    assert_eq!(said, "tamis: F: is not an index; 'tamis index' writes one\n");
     let mut damaged = before.1;
     damaged[4096] ^= 1;
     files.write("I", damaged);
-    let (code, said) = files.refused(&["which", "I", "x"]);
-    assert!(code == 2 && said.starts_with("tamis: I: filter 0 of the set, `a`: "), "{said}");
+    let said = files.refused(2, &["which", "I", "x"]);
+    assert!(said.starts_with("tamis: I: filter 0 of the set, `a`: "), "{said}");
 }
 
 #[cfg(unix)]
@@ -285,12 +242,12 @@ fn an_index_of_another_version_is_named_as_one() {
     let files = Files::new();
     files.write("a", "x\n");
     files.run(&["index", "-q", "-o", "INDEX", "a"]);
-    let mut bytes = fs::read(files.path("INDEX")).expect("saved");
+    let mut bytes = files.read("INDEX");
     let version = bytes.len() - 64 + 8;
     bytes[version] = 2;
     files.write("INDEX", bytes);
-    let (code, text) = files.refused(&["info", "INDEX"]);
-    assert_eq!((code, text.contains("is an index, not a filter")), (2, true), "{text}");
-    let (code, text) = files.refused(&["which", "INDEX", "x"]);
-    assert_eq!((code, text.contains("version")), (2, true), "{text}");
+    let text = files.refused(2, &["info", "INDEX"]);
+    assert!(text.contains("is an index, not a filter"), "{text}");
+    let text = files.refused(2, &["which", "INDEX", "x"]);
+    assert!(text.contains("version"), "{text}");
 }

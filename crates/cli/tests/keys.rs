@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::common::dedup;
+use crate::common::{Files, dedup, said};
 
 /// Checks that `records` all have different keys: all are printed.
 fn all_differ(args: &[&str], records: &[&str]) {
@@ -78,7 +78,7 @@ fn the_error_says_why_there_is_no_key() {
     ];
     for (record, why) in cases {
         let assert = dedup(&["--json-key", "/a", "--strict"]).write_stdin(record).assert().code(2);
-        let error = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        let error = said(&assert);
         assert!(error.contains(why), "{error}");
         // Without --strict the record is printed, every time.
         let twice = record.repeat(2);
@@ -153,15 +153,15 @@ fn a_delimiter_that_is_nowhere_is_reported() {
     assert_eq!(ran(&["--key-field", "1", "--strict"], &late), (0, "1\n".into(), String::new()));
     assert_eq!(ran(&["--key-field", "1", "--strict"], ""), (0, String::new(), String::new()));
     // In a file it is found before any output; nothing is saved and nothing replaced.
-    let files = crate::common::Files::new();
+    let files = Files::new();
     files.write("in", input);
     let args = ["dedup", "--strict", "--key-field", "1", "in"];
-    crate::common::tamis().current_dir(&files.0).args(args).assert().code(2).stdout("");
+    files.tamis(&args).assert().code(2).stdout("");
     let args = ["dedup", "--strict", "--key-field", "1", "in", "-o", "in"];
-    crate::common::tamis().current_dir(&files.0).args(args).assert().code(2);
+    files.tamis(&args).assert().code(2);
     assert_eq!(std::fs::read_to_string(files.path("in")).expect("read"), input);
     let args = ["new", "F", "--strict", "--key-field", "1", "in"];
-    crate::common::tamis().current_dir(&files.0).args(args).assert().code(2);
+    files.tamis(&args).assert().code(2);
     assert!(!files.path("F").exists());
 }
 
@@ -185,7 +185,7 @@ fn several_json_values_are_compared_as_a_list() {
     assert_eq!(out, "{\"a\":1}\n{\"a\":1}\n");
     assert!(error.contains("nothing at the --json-key pointer"), "{error}");
     // The order of the options makes no difference to a saved filter.
-    let files = crate::common::Files::new();
+    let files = Files::new();
     files.write("in", "{\"a\":1,\"b\":[2]}\n");
     let new = |keys: &[&str]| files.run(&[&["new", "-q", "F", "in"], keys].concat()).0;
     assert_eq!((new(both).lines().count(), new(other).lines().count()), (1, 0));
@@ -268,13 +268,10 @@ fn letters_of_any_case_may_be_equal() {
 /// The file says whether case was ignored, as it does for the normal form of URLs.
 #[test]
 fn a_filter_keeps_that_case_is_ignored() {
-    let files = crate::common::Files::new();
+    let files = Files::new();
     files.write("in", "Ab\nAB\n");
     files.write("url", "http://a.example/\n");
-    let refused = |args: &[&str]| {
-        let assert = crate::common::tamis().current_dir(&files.0).args(args).assert().code(2);
-        String::from_utf8(assert.get_output().stderr.clone()).expect("text")
-    };
+    let refused = |args: &[&str]| files.refused(2, args);
     assert_eq!(files.run(&["new", "-q", "F", "in", "--ignore-case"]).0, "Ab\n");
     let error = refused(&["query", "F", "in"]);
     assert_eq!(
@@ -291,8 +288,7 @@ fn a_filter_keeps_that_case_is_ignored() {
     let error = refused(&[&["new", "P", "url"], &url[..]].concat());
     assert!(error.contains("run: tamis new --url crawl-1 P url\n"), "{error}");
     let info = |file: &str| {
-        let json = files.run(&["info", "--json", file]).0;
-        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        let json = files.info(file);
         (json["url"].as_str().expect("a text").to_owned(), json["ignore_case"] == true)
     };
     assert_eq!(info("F"), ("none".into(), true));

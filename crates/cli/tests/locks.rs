@@ -4,15 +4,15 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::{Files, tamis};
+use crate::common::{Files, program};
 
 /// Starts a command in the directory.
 fn start(files: &Files, args: &[&str]) -> Child {
-    Command::new(assert_cmd::cargo::cargo_bin!("tamis"))
+    program()
         .current_dir(&files.0)
         .args(args)
         .stdin(Stdio::piped())
@@ -150,13 +150,8 @@ fn a_command_that_fails_leaves_no_lock() {
         &["index", "-o", "f", "--max-line", "1", "in"],
         &["index", "-o", "f", "missing"],
     ] {
-        tamis().current_dir(&files.0).args(args).assert().code(2).stdout("");
-        let mut names: Vec<_> = fs::read_dir(files.0.path())
-            .expect("a folder")
-            .map(|entry| entry.expect("readable").file_name().into_string().expect("text"))
-            .collect();
-        names.sort();
-        assert_eq!(names, ["bad", "g", "in"], "{args:?}");
+        files.tamis(args).assert().code(2).stdout("");
+        assert_eq!(files.names(), ["bad", "g", "in"], "{args:?}");
     }
 }
 
@@ -174,9 +169,8 @@ fn a_file_that_is_no_lock_is_kept() {
         &["index", "-q", "-o", "Cargo", "in"],
         &["new", "-q", "link", "in"],
     ] {
-        let output = tamis().current_dir(&files.0).args(args).assert().code(2).stdout("");
-        let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
-        assert!(text.contains(".lock: cannot be locked") && text.lines().count() == 1, "{text}");
+        let text = files.refused(2, args);
+        assert!(text.contains(".lock: cannot be locked"), "{text}");
     }
     assert_eq!(fs::read(files.path("Cargo.lock")).expect("kept"), b"precious");
     assert!(!files.path("nowhere").exists() && !files.path("Cargo").exists());

@@ -1,6 +1,6 @@
 //! The number of lines lost to false positives agrees with the number that the summary expects.
 
-use statrs::distribution::{DiscreteCDF, Poisson};
+use crate::common::assert_expected;
 use tamis_cli::Kind;
 use tamis_cli::dedup::{Filter, Options, Seed, run};
 use tamis_cli::input::Input;
@@ -57,13 +57,7 @@ fn the_number_of_lost_lines_agrees_with_the_summary() {
                 expected += summary.expected_lost;
                 assert!(summary.expected_lost < rate * LINES as f64);
             }
-            // The expected number is accurate to 2 %; the rest is chance.
-            let low = Poisson::new(expected * 0.98).expect("positive");
-            let high = Poisson::new(expected * 1.02).expect("positive");
-            let case = format!("{kind} {rate} {capacity:?}: {lost} lost, {expected} expected");
-            println!("{case}");
-            assert!(low.cdf(lost) > ALPHA / 2.0, "too few: {case}");
-            assert!(high.sf(lost.saturating_sub(1)) > ALPHA / 2.0, "too many: {case}");
+            assert_expected(lost, expected, ALPHA, &format!("{kind} {rate} {capacity:?} lost"));
         }
     }
 }

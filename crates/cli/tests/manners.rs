@@ -3,14 +3,11 @@
 use std::collections::HashMap;
 use std::fs;
 
-use crate::common::{dedup, homepages, tamis};
-use tempfile::tempdir;
+use crate::common::{self, Files, dedup, homepages, json, line_said, tamis};
 
 /// Runs `tamis dedup` with these arguments; returns what it prints on standard error.
 fn said(args: &[&str], input: &str) -> String {
-    let output =
-        tamis().arg("dedup").args(args).write_stdin(input).assert().success().get_output().clone();
-    String::from_utf8(output.stderr).expect("text")
+    common::said(&tamis().arg("dedup").args(args).write_stdin(input).assert().success())
 }
 
 const KEYLESS: &str = "a\tx\nb\nc\tx\nd\n";
@@ -56,8 +53,7 @@ fn the_options_select_what_the_lines_are_kept_in() {
         (&["--window", "100"], "rotating", Some(1e-9)),
         (&["--window", "1k", "--rate", "1%"], "rotating", Some(0.01)),
     ] {
-        let json = said(&[args, &["--stats", "json"]].concat(), "a\n");
-        let json: serde_json::Value = serde_json::from_str(&json).expect("one JSON object");
+        let json = json(&said(&[args, &["--stats", "json"]].concat(), "a\n"));
         assert_eq!((json["kind"].as_str(), json["rate"].as_f64()), (Some(kind), rate));
     }
 }
@@ -70,8 +66,7 @@ fn records_without_a_key_are_always_reported() {
     assert!(said(&["--key-field", "2"], KEYLESS).ends_with(warning));
     assert_eq!(said(&["--key-field", "2"], KEYLESS).lines().count(), 2);
     // In the summary for programs the warning is a part of the JSON.
-    let json = said(&["--key-field", "2", "--stats", "json"], KEYLESS);
-    let json: serde_json::Value = serde_json::from_str(&json).expect("one JSON object");
+    let json = json(&said(&["--key-field", "2", "--stats", "json"], KEYLESS));
     assert_eq!(json["keyless"], 2);
     assert_eq!(json["first_keyless"], "standard input, line 2: too few fields for --key-field");
     assert_eq!(json["warnings"].as_array().map(Vec::len), Some(1));
@@ -80,15 +75,13 @@ fn records_without_a_key_are_always_reported() {
 /// The warning names the file and the line of the first such record, for any number of threads.
 #[test]
 fn the_first_record_without_a_key_is_named() {
-    let folder = tempdir().expect("a folder");
+    let files = Files::new();
     let good: String = (0..100_000).map(|line| format!("{line}\t{line}\n")).collect();
-    let (first, second) = (folder.path().join("first"), folder.path().join("second"));
-    fs::write(&first, &good).expect("written");
-    fs::write(&second, format!("{good}bad\n{good}bad\n")).expect("written");
+    let first = files.write("first", &good);
+    let second = files.write("second", format!("{good}bad\n{good}bad\n"));
     for threads in ["1", "2", "8"] {
-        let output =
-            dedup(&["--key-field", "2", "-j", threads]).args([&first, &second]).assert().success();
-        let text = String::from_utf8(output.get_output().stderr.clone()).expect("text");
+        let mut run = dedup(&["--key-field", "2", "-j", threads]);
+        let text = line_said(&run.args([&first, &second]).assert().success());
         assert!(text.contains("2 records") && text.contains("second, line 100,001: "), "{text}");
     }
 }
@@ -130,12 +123,9 @@ fn numbers_may_have_separators_suffixes_and_exponents() {
         ("0", "at least 1"),
         ("ten", "not a number"),
     ] {
-        let output = dedup(&["--capacity", number]).write_stdin("").assert().code(2);
-        let text = String::from_utf8(output.get_output().stderr.clone()).expect("text");
-        assert!(
-            text.contains(part) && text.contains("--capacity") && text.lines().count() == 1,
-            "{text}"
-        );
+        let run = dedup(&["--capacity", number]).write_stdin("").assert().code(2);
+        let text = line_said(&run);
+        assert!(text.contains(part) && text.contains("--capacity"), "{text}");
     }
 }
 
@@ -165,9 +155,9 @@ fn options_that_contradict_each_other_are_errors() {
         (&["--window", "0"], "--window"),
         (&["--kind", "rotating"], "--kind"),
     ] {
-        let output = tamis().arg("dedup").args(args).write_stdin("a\n").assert().code(2).stdout("");
-        let text = String::from_utf8(output.get_output().stderr.clone()).expect("text");
-        assert!(text.contains(part) && text.lines().count() == 1, "{args:?}: {text}");
+        let run = tamis().arg("dedup").args(args).write_stdin("a\n").assert().code(2);
+        let text = line_said(&run.stdout(""));
+        assert!(text.contains(part), "{args:?}: {text}");
     }
 }
 
@@ -242,33 +232,31 @@ fn the_examples_of_the_help_work() {
         text(&["man", "dedup"])
     );
 
-    let folder = tempdir().expect("a folder");
-    let write =
-        |name: &str, data: &[u8]| fs::write(folder.path().join(name), data).expect("written");
+    let files = Files::new();
     let gzip = |data: &[u8]| {
         let mut encoder = flate2::read::GzEncoder::new(data, flate2::Compression::fast());
         let mut packed = Vec::new();
         std::io::Read::read_to_end(&mut encoder, &mut packed).expect("memory");
         packed
     };
-    write("monday.txt", b"a\nb\n");
-    write("tuesday.txt.gz", &gzip(b"b\nc\n"));
-    write("orders.csv", b"1,\"x, y\",2,mon\n2,\"x, y\",3,mon\n3,x,1,mon\n");
-    write("events.json.gz", &gzip(b"{\"id\":1}\n{\"id\":2}\n{\"id\":1,\"n\":2}\n"));
-    write("urls.txt", b"a\nb\na\n");
-    write("old.log", b"x\ny\n");
-    write("new.log", b"y\nz\n");
+    files.write("monday.txt", b"a\nb\n");
+    files.write("tuesday.txt.gz", gzip(b"b\nc\n"));
+    files.write("orders.csv", b"1,\"x, y\",2,mon\n2,\"x, y\",3,mon\n3,x,1,mon\n");
+    files.write("events.json.gz", gzip(b"{\"id\":1}\n{\"id\":2}\n{\"id\":1,\"n\":2}\n"));
+    files.write("urls.txt", b"a\nb\na\n");
+    files.write("old.log", b"x\ny\n");
+    files.write("new.log", b"y\nz\n");
     let program = assert_cmd::cargo::cargo_bin!("tamis").parent().expect("a folder").to_owned();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").expect("set"));
     let mut printed = Vec::new();
     for example in examples {
         let mut shell = std::process::Command::new("sh");
-        let shell = shell.args(["-e", "-c", example]).current_dir(&folder).env("PATH", &path);
+        let shell = shell.args(["-e", "-c", example]).current_dir(&files.0).env("PATH", &path);
         let output = shell.output().expect("it runs");
         assert!(output.status.success(), "{example}: {}", String::from_utf8_lossy(&output.stderr));
         printed.extend(output.stdout);
     }
-    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("written");
+    let read = |name: &str| fs::read_to_string(files.path(name)).expect("written");
     assert_eq!(read("both.txt"), "a\nb\nc\n");
     assert_eq!(read("first.csv"), "1,\"x, y\",2,mon\n3,x,1,mon\n");
     assert_eq!(read("new.txt"), "a\nb\n");

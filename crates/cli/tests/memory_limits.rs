@@ -5,13 +5,11 @@ use std::fs;
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 
-use crate::common::{Files, tamis};
+use crate::common::{Files, by_shell, json, tamis};
 
 /// Runs a command with a limit on its address space, in KiB.
 fn limited(files: &Files, kib: u64, args: &[&str]) -> Output {
-    Command::new("sh")
-        .args(["-c", &format!("ulimit -c 0; ulimit -v {kib}; exec \"$0\" \"$@\"")])
-        .arg(assert_cmd::cargo::cargo_bin!("tamis"))
+    by_shell(&format!("ulimit -c 0; ulimit -v {kib}"))
         .args(args)
         .current_dir(&files.0)
         .stdin(Stdio::null())
@@ -147,9 +145,7 @@ fn a_filter_grows_as_far_as_the_address_space_allows() {
             let output = limited(&files, mib << 10, &[command, &args].concat());
             assert!(output.status.success(), "{mib}: {}", text(&output.stderr));
             if command[0] == "build" {
-                let (info, _) = files.run(&["info", "--json", "f"]);
-                let info: serde_json::Value = serde_json::from_str(&info).expect("JSON");
-                let capacity = info["capacity"].as_u64().expect("a number");
+                let capacity = files.info("f")["capacity"].as_u64().expect("a number");
                 assert!(capacity >= last.max(600_000), "{mib}: {capacity}");
                 last = capacity;
             } else {
@@ -171,8 +167,7 @@ fn a_save_takes_no_address_space_for_growth() {
     let files = Files::new();
     files.write("in", "a\n");
     files.run(&["build", "-q", "-o", "f", "--kind", "scalable-cuckoo", "--capacity", "100k", "in"]);
-    let (info, _) = files.run(&["info", "--json", "f"]);
-    let info: serde_json::Value = serde_json::from_str(&info).expect("JSON");
+    let info = files.info("f");
     assert_eq!(info["capacity"], 102_400_000, "{info}");
     files.write("more", "b\n");
     let start = start(&files);
@@ -253,9 +248,7 @@ fn pipes_and_devices_are_no_filters() {
 #[test]
 fn endless_input_of_convert_ends_with_an_error() {
     let files = Files::new();
-    let mut run = Command::new("sh")
-        .args(["-c", "ulimit -c 0; ulimit -v 200000; exec \"$0\" \"$@\""])
-        .arg(assert_cmd::cargo::cargo_bin!("tamis"))
+    let mut run = by_shell("ulimit -c 0; ulimit -v 200000")
         .args(["convert", "--from", "guava", "-o", "f", "-"])
         .current_dir(&files.0)
         .stdin(Stdio::piped())
@@ -282,7 +275,6 @@ fn a_key_that_the_system_does_not_have_is_a_record_without_a_key() {
         files.write("in", "a\n\nb\n\n");
         let keys = ["--key-type", key_type, "--stats", "json", "in"];
         let from = ["--from", system, "f"];
-        let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
         let build = ["build", "-o", "f", "--to", system, "--capacity", "100"];
         let (_, stats) = files.run(&[&build[..], &keys].concat());
         assert_eq!((&json(&stats)["keyless"], &json(&stats)["inserted"]), (&2.into(), &2.into()));

@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{exact, homepages, tamis};
+use crate::common::{Files, exact, homepages, json, line_said, tamis};
 use assert_cmd::Command;
-use tempfile::tempdir;
 
 /// The options of a filter that is created; a rate at which no false positive is to be expected.
 const SIZE: [&str; 4] = ["--capacity", "100k", "--rate", "1e-9"];
@@ -22,24 +21,14 @@ fn printed(command: &mut Command) -> Vec<u8> {
     command.assert().success().stderr("").get_output().stdout.clone()
 }
 
-/// The names of the files in a directory.
-fn names(folder: &Path) -> Vec<String> {
-    let files = fs::read_dir(folder).expect("a folder");
-    let mut names: Vec<String> = files
-        .map(|file| file.expect("a file").file_name().to_string_lossy().into_owned())
-        .collect();
-    names.sort();
-    names
-}
-
 /// A table that is created without options loses nothing and grows.
 #[test]
 fn the_default_is_a_table_that_grows() {
     let list = fs::read(homepages()).expect("the list");
     let lines: String = (0..300_000).map(|line| format!("{line}\n")).collect();
     for threads in ["1", "3"] {
-        let folder = tempdir().expect("a folder");
-        let filter = folder.path().join("seen.tamis");
+        let files = Files::new();
+        let filter = files.path("seen.tamis");
         let new = |input: &[u8]| {
             let mut run = tamis();
             run.args(["new", "-q", "-j", threads]).arg(&filter).write_stdin(input);
@@ -57,11 +46,11 @@ fn the_default_is_a_table_that_grows() {
         );
         run(&["query", "-q", "-v"]).success().stdout("");
         let info = run(&["info", "--json"]).success().get_output().stdout.clone();
-        let info: serde_json::Value = serde_json::from_slice(&info).expect("an object");
+        let info = json(str::from_utf8(&info).expect("text"));
         assert_eq!((&info["kind"], &info["items"]), (&"table".into(), &329_919.0.into()));
         assert!(info["false_positive_rate"].as_f64().is_some_and(|rate| rate < 1e-11), "{info}");
         run(&["remove"]).code(2).stdout("");
-        assert_eq!(names(folder.path()), ["seen.tamis"]);
+        assert_eq!(files.names(), ["seen.tamis"]);
     }
 }
 
@@ -72,8 +61,8 @@ fn a_window_moves_on() {
         (from..to).flat_map(|line| format!("{line}\n").into_bytes()).collect()
     };
     for threads in ["1", "3"] {
-        let folder = tempdir().expect("a folder");
-        let filter = folder.path().join("seen.tamis");
+        let files = Files::new();
+        let filter = files.path("seen.tamis");
         let new = |options: &[&str], input: &[u8]| {
             let mut run = tamis();
             run.args(["new", "-q", "-j", threads]).args(options).arg(&filter).write_stdin(input);
@@ -96,9 +85,8 @@ fn a_window_moves_on() {
             (&["--rate", "1%"], "--capacity"),
         ] {
             let output = tamis().arg("new").args(options).arg(&filter).write_stdin("a\n").assert();
-            let output = output.code(2).stdout("").get_output().clone();
-            let text = String::from_utf8(output.stderr).expect("text");
-            assert!(text.contains(part) && text.lines().count() == 1, "{options:?}: {text}");
+            let text = line_said(&output.code(2).stdout(""));
+            assert!(text.contains(part), "{options:?}: {text}");
         }
     }
 }
@@ -106,10 +94,10 @@ fn a_window_moves_on() {
 /// A table is the same for any number of threads.
 #[test]
 fn a_table_can_be_repeated() {
-    let folder = tempdir().expect("a folder");
+    let files = Files::new();
     for capacity in [&[][..], &["--capacity", "1000"]] {
         let saved = |threads: &str| {
-            let filter = folder.path().join(threads);
+            let filter = files.path(threads);
             let _ = fs::remove_file(&filter);
             let mut run = tamis();
             run.args(["new", "-q", "-j", threads]).args(capacity).arg(&filter).arg(homepages());
@@ -122,8 +110,8 @@ fn a_table_can_be_repeated() {
 
 #[test]
 fn damaged_tables_are_2_and_nothing_is_printed() {
-    let folder = tempdir().expect("a folder");
-    let filter = folder.path().join("seen");
+    let files = Files::new();
+    let filter = files.path("seen");
     let mut run = tamis();
     run.args(["new", "-q"]).arg(&filter).write_stdin("a\nb\n").assert().success();
     let good = fs::read(&filter).expect("saved");
@@ -139,13 +127,12 @@ fn damaged_tables_are_2_and_nothing_is_printed() {
     for bytes in damaged {
         fs::write(&filter, &bytes).expect("written");
         for command in ["new", "query", "info"] {
-            let output =
-                tamis().arg(command).arg(&filter).write_stdin("c\n").assert().code(2).stdout("");
-            assert_eq!(output.get_output().stderr.iter().filter(|&&byte| byte == b'\n').count(), 1);
+            let run = tamis().arg(command).arg(&filter).write_stdin("c\n").assert();
+            line_said(&run.code(2).stdout(""));
         }
         assert!(fs::read(&filter).expect("written") == bytes);
     }
-    assert_eq!(names(folder.path()), ["seen"]);
+    assert_eq!(files.names(), ["seen"]);
 }
 
 #[test]
@@ -153,13 +140,13 @@ fn a_second_run_prints_nothing() {
     let list = fs::read(homepages()).expect("the list");
     for kind in ["blocked", "once", "bloom", "cuckoo", "counting", "scalable"] {
         for threads in ["1", "3"] {
-            let folder = tempdir().expect("a folder");
-            let filter = folder.path().join("seen.tamis");
+            let files = Files::new();
+            let filter = files.path("seen.tamis");
             let run =
                 || printed(new(&filter).args(["--kind", kind, "-j", threads]).arg(homepages()));
             assert!(run() == exact(&[&list]), "{kind} {threads}");
             assert_eq!(run(), b"", "{kind} {threads}");
-            assert_eq!(names(folder.path()), ["seen.tamis"]);
+            assert_eq!(files.names(), ["seen.tamis"]);
         }
     }
 }
@@ -167,8 +154,8 @@ fn a_second_run_prints_nothing() {
 /// Run after run, the output is that of one `dedup` over everything.
 #[test]
 fn runs_one_after_the_other_print_what_dedup_prints() {
-    let folder = tempdir().expect("a folder");
-    let filter = folder.path().join("seen");
+    let files = Files::new();
+    let filter = files.path("seen");
     let parts: Vec<String> = (0..8_u64)
         .map(|part| {
             let line = |line: u64| ((part * 5000 + line) * 2_654_435_761) % 30_000;
@@ -178,30 +165,24 @@ fn runs_one_after_the_other_print_what_dedup_prints() {
     let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
     let mut output = Vec::new();
     for pair in parts.chunks(2) {
-        let files: Vec<PathBuf> = pair
-            .iter()
-            .enumerate()
-            .map(|(number, part)| {
-                let file = folder.path().join(format!("part{number}"));
-                fs::write(&file, part).expect("written");
-                file
-            })
-            .collect();
-        output.extend(printed(new(&filter).args(&files)));
+        let pair = (0..).zip(pair);
+        let parts: Vec<PathBuf> =
+            pair.map(|(number, part)| files.write(&format!("part{number}"), part)).collect();
+        output.extend(printed(new(&filter).args(&parts)));
     }
     assert!(output == exact(&parts));
 }
 
 #[test]
 fn the_summary_reports_what_is_new() {
-    let folder = tempdir().expect("a folder");
-    let filter = folder.path().join("seen");
+    let files = Files::new();
+    let filter = files.path("seen");
     let run = |input: &str| {
         let mut command = tamis();
         command.arg("new").args(SIZE).arg(&filter).args(["--stats", "json"]);
         let output = command.write_stdin(input).assert().success().get_output().clone();
-        let json: serde_json::Value = serde_json::from_slice(&output.stderr).expect("an object");
-        (String::from_utf8(output.stdout).expect("text"), json)
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        (text(output.stdout), json(&text(output.stderr)))
     };
     let (output, json) = run("a\nb\na\n");
     assert_eq!((output.as_str(), &json["new"], &json["seen"]), ("a\nb\n", &2.into(), &1.into()));
@@ -215,8 +196,8 @@ fn the_summary_reports_what_is_new() {
 /// The key is compared, and the whole record printed. A record without a key is printed each time.
 #[test]
 fn keys_and_records_without_one() {
-    let folder = tempdir().expect("a folder");
-    let filter = folder.path().join("seen");
+    let files = Files::new();
+    let filter = files.path("seen");
     let run = |input: &str| {
         let mut command = tamis();
         command.arg("new").arg("-q").args(SIZE).arg(&filter).args(["--key-field", "2"]);
@@ -229,8 +210,8 @@ fn keys_and_records_without_one() {
 
 #[test]
 fn an_empty_input_creates_the_filter() {
-    let folder = tempdir().expect("a folder");
-    let filter = folder.path().join("seen");
+    let files = Files::new();
+    let filter = files.path("seen");
     assert_eq!(printed(new(&filter).write_stdin("")), b"");
     tamis().arg("query").arg("-q").arg(&filter).write_stdin("a\n").assert().success().stdout("");
 }
@@ -238,17 +219,17 @@ fn an_empty_input_creates_the_filter() {
 /// The seed is that of the file. It may be repeated, but not changed.
 #[test]
 fn the_seed_is_kept() {
-    let folder = tempdir().expect("a folder");
+    let files = Files::new();
     for (name, seed, other) in [("fixed", "7", "8"), ("keyed", "random", "7")] {
-        let filter = folder.path().join(name);
+        let filter = files.path(name);
         assert_eq!(printed(new(&filter).args(["--seed", seed]).write_stdin("a\n")), b"a\n");
         assert_eq!(printed(new(&filter).args(["--seed", seed]).write_stdin("a\nb\n")), b"b\n");
         assert_eq!(printed(new(&filter).write_stdin("a\nb\nc\n")), b"c\n");
         let before = fs::read(&filter).expect("saved");
         let output =
             new(&filter).args(["--seed", other]).write_stdin("d\n").assert().code(2).stdout("");
-        let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
-        assert!(text.contains("seed") && text.lines().count() == 1, "{text}");
+        let text = line_said(&output);
+        assert!(text.contains("seed"), "{text}");
         assert!(fs::read(&filter).expect("saved") == before);
     }
 }
@@ -261,8 +242,8 @@ fn what_was_printed_before_an_error_is_saved() {
     let later: String = (200_000..300_000).map(|line| format!("{line}\t{line}\n")).collect();
     let input = format!("{good}bad\n{later}");
     for threads in ["1", "4"] {
-        let folder = tempdir().expect("a folder");
-        let filter = folder.path().join("seen");
+        let files = Files::new();
+        let filter = files.path("seen");
         let mut run = tamis();
         run.arg("new")
             .arg(&filter)
@@ -270,7 +251,7 @@ fn what_was_printed_before_an_error_is_saved() {
             .args(["-j", threads]);
         let output = run.write_stdin(input.clone()).assert().code(2);
         assert!(output.get_output().stdout == good.as_bytes());
-        assert_eq!(names(folder.path()), ["seen"]);
+        assert_eq!(files.names(), ["seen"]);
         // Of all the lines, those after the error are new.
         let mut query = tamis();
         query.args(["query", "-v", "-q", "--key-field", "2"]).arg(&filter);
@@ -282,11 +263,11 @@ fn what_was_printed_before_an_error_is_saved() {
 /// With `-o`, nothing counts before the end of the run.
 #[test]
 fn an_output_file_and_the_filter_change_together() {
-    let folder = tempdir().expect("a folder");
-    let (filter, out) = (folder.path().join("seen"), folder.path().join("out"));
+    let files = Files::new();
+    let (filter, out) = (files.path("seen"), files.path("out"));
     let args = ["--key-field", "1", "--max-line", "5", "-o"];
     new(&filter).args(args).arg(&out).write_stdin("a\nlonger\n").assert().code(2).stdout("");
-    assert_eq!(names(folder.path()), [""; 0]);
+    assert_eq!(files.names(), [""; 0]);
     new(&filter).args(args).arg(&out).write_stdin("a\nb\n").assert().success().stdout("");
     assert_eq!(fs::read(&out).expect("written"), b"a\nb\n");
     new(&filter).args(args).arg(&out).write_stdin("b\nc\n").assert().success().stdout("");
@@ -297,11 +278,10 @@ fn an_output_file_and_the_filter_change_together() {
 #[cfg(unix)]
 #[test]
 fn nothing_is_saved_that_was_not_printed() {
-    let folder = tempdir().expect("a folder");
-    let filter = folder.path().join("seen");
+    let files = Files::new();
+    let filter = files.path("seen");
     let input: String = (0..90_000).map(|line| format!("{line}\n")).collect();
-    let file = folder.path().join("in");
-    fs::write(&file, &input).expect("written");
+    let file = files.write("in", &input);
     let program = assert_cmd::cargo::cargo_bin!("tamis");
     let script = r#""$0" new -q "$1" "$2" | head -n 1"#;
     let output = std::process::Command::new("sh")
@@ -318,40 +298,20 @@ fn nothing_is_saved_that_was_not_printed() {
 #[cfg(target_os = "linux")]
 mod signals {
     use std::io::{BufRead, BufReader, Read, Write};
-    use std::process::{Child, ChildStdin, Command, Stdio};
+    use std::process::{Child, ChildStdin};
     use std::thread;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
+
+    use rustix::process::Signal;
 
     use super::*;
+    use crate::common::processes::{kill, piped, until};
 
     /// Starts a run that reads a pipe.
     fn start(filter: &Path, args: &[&str]) -> (Child, ChildStdin) {
-        let program = assert_cmd::cargo::cargo_bin!("tamis");
-        let mut child = Command::new(program)
-            .args(["new", "-q"])
-            .arg(filter)
-            .args(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it runs");
+        let mut child = piped(&["new", "-q"], filter).args(args).spawn().expect("it runs");
         let input = child.stdin.take().expect("piped");
         (child, input)
-    }
-
-    fn kill(child: &Child, signal: &str) {
-        let status = Command::new("kill").args([signal, &child.id().to_string()]).status();
-        assert!(status.expect("it runs").success());
-    }
-
-    /// Waits until the condition holds.
-    fn until(condition: impl Fn() -> bool) {
-        let start = Instant::now();
-        while !condition() {
-            assert!(start.elapsed() < Duration::from_secs(60), "it takes too long");
-            thread::sleep(Duration::from_millis(5));
-        }
     }
 
     /// A run that waits for more input saves what it has printed, and ends by the signal.
@@ -359,9 +319,9 @@ mod signals {
     fn a_signal_saves_what_was_printed() {
         use std::os::unix::process::ExitStatusExt;
 
-        for (signal, number) in [("-INT", 2), ("-TERM", 15), ("-HUP", 1)] {
-            let folder = tempdir().expect("a folder");
-            let filter = folder.path().join("seen");
+        for (signal, number) in [(Signal::INT, 2), (Signal::TERM, 15), (Signal::HUP, 1)] {
+            let files = Files::new();
+            let filter = files.path("seen");
             let (mut child, mut input) = start(&filter, &[]);
             input.write_all(b"a\nb\npart").expect("written");
             let mut output = BufReader::new(child.stdout.take().expect("piped"));
@@ -372,7 +332,7 @@ mod signals {
             kill(&child, signal);
             let status = child.wait().expect("it ends");
             assert_eq!(status.signal(), Some(number));
-            assert_eq!(names(folder.path()), ["seen"]);
+            assert_eq!(files.names(), ["seen"]);
             assert_eq!(printed(new(&filter).write_stdin("a\nb\npart\n")), b"part\n");
         }
     }
@@ -380,8 +340,8 @@ mod signals {
     /// A run that is killed leaves what it saved last.
     #[test]
     fn an_interval_saves_while_the_input_goes_on() {
-        let folder = tempdir().expect("a folder");
-        let filter = folder.path().join("seen");
+        let files = Files::new();
+        let filter = files.path("seen");
         let (mut child, mut input) = start(&filter, &["--save-every", "10ms"]);
         input.write_all(b"a\nb\n").expect("written");
         let mut output = BufReader::new(child.stdout.take().expect("piped"));
@@ -400,14 +360,14 @@ mod signals {
         let left = printed(new(&filter).write_stdin("a\nb\nc\n"));
         assert_eq!(left, b"c\n");
         // The lock of the killed run was left, and used and removed by the next.
-        assert_eq!(names(folder.path()), ["seen"]);
+        assert_eq!(files.names(), ["seen"]);
     }
 
     /// Two runs at once print every line once in all.
     #[test]
     fn two_runs_take_turns() {
-        let folder = tempdir().expect("a folder");
-        let filter = folder.path().join("seen");
+        let files = Files::new();
+        let filter = files.path("seen");
         let (mut first, mut input) = start(&filter, &[]);
         input.write_all(b"a\nb\n").expect("written");
         let mut output = BufReader::new(first.stdout.take().expect("piped"));
@@ -427,15 +387,15 @@ mod signals {
         assert!(first.wait().expect("it ends").success());
         let second = second.wait_with_output().expect("it ends");
         assert_eq!(second.stdout, b"c\n");
-        assert_eq!(names(folder.path()), ["seen"]);
+        assert_eq!(files.names(), ["seen"]);
         assert_eq!(printed(new(&filter).write_stdin("a\nb\nc\nd\n")), b"");
     }
 
     /// Many runs at once, with the same lines.
     #[test]
     fn many_runs_print_every_line_once() {
-        let folder = tempdir().expect("a folder");
-        let filter = folder.path().join("seen");
+        let files = Files::new();
+        let filter = files.path("seen");
         let lines: String = (0..2000).map(|line| format!("{line}\n")).collect();
         let runs: Vec<Vec<u8>> = thread::scope(|scope| {
             let run = || printed(new(&filter).write_stdin(lines.clone()));
@@ -445,6 +405,6 @@ mod signals {
         let mut printed: Vec<usize> = runs.iter().map(Vec::len).collect();
         printed.sort_unstable();
         assert_eq!(printed, [0, 0, 0, 0, 0, lines.len()]);
-        assert_eq!(names(folder.path()), ["seen"]);
+        assert_eq!(files.names(), ["seen"]);
     }
 }

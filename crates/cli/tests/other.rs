@@ -1,6 +1,6 @@
 //! `tamis plan`, `tamis completions` and `tamis man`.
 
-use crate::common::tamis;
+use crate::common::{json, line_said, said, tamis};
 
 fn stdout(args: &[&str]) -> String {
     let output = tamis().args(args).assert().success().stderr("").get_output().clone();
@@ -20,9 +20,8 @@ fn plan_reports_what_each_kind_costs() {
         "{text}"
     );
 
-    let json =
-        stdout(&["plan", "--capacity", "10M", "--rate", "1%", "--max-memory", "12MiB", "--json"]);
-    let json: serde_json::Value = serde_json::from_str(&json).expect("one JSON object");
+    let args = ["plan", "--capacity", "10M", "--rate", "1%", "--max-memory", "12MiB", "--json"];
+    let json = json(&stdout(&args));
     let kinds = json["kinds"].as_array().expect("an array");
     assert_eq!(kinds.len(), 7);
     for kind in kinds {
@@ -90,8 +89,7 @@ fn plan_reports_which_kind_cannot_keep_the_rate() {
     assert!(plan(lowest, &[]).contains("slots of"), "{text}");
     let named: f64 = lowest.parse().expect("a number");
 
-    let json: serde_json::Value =
-        serde_json::from_str(&plan("5e-13", &["--json"])).expect("one JSON object");
+    let json = json(&plan("5e-13", &["--json"]));
     let kinds = json["kinds"].as_array().expect("an array");
     for kind in kinds {
         let lowest = kind["lowest_rate"].as_f64();
@@ -109,7 +107,7 @@ fn plan_reports_which_kind_cannot_keep_the_rate() {
     assert!(text.contains("cuckoo  "), "{text}");
     // Equal hashes alone make 0.54 of this rate: less than it, and more than half.
     let refused = tamis().args(["plan", "--capacity", "10M", "--rate", "1e-12"]).assert().code(2);
-    let text = String::from_utf8_lossy(&refused.get_output().stderr);
+    let text = said(&refused);
     assert!(text.contains("the rate is at least 1.1e-12") && !text.contains("exceed"), "{text}");
     let text = stdout(&["plan", "--capacity", "10M", "--rate", "1.1e-12"]);
     assert!(text.contains("blocked "), "{text}");
@@ -124,9 +122,7 @@ fn plan_rejects_impossible_filters() {
         &["plan", "--capacity", "10", "--rate", "1"],
         &["plan"],
     ] {
-        let output = tamis().args(args).assert().code(2).stdout("").get_output().clone();
-        let text = String::from_utf8(output.stderr).expect("text");
-        assert_eq!(text.lines().count(), 1, "{text}");
+        line_said(&tamis().args(args).assert().code(2).stdout(""));
     }
 }
 
@@ -135,6 +131,7 @@ fn completions_contain_the_options() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let text = stdout(&["completions", shell]);
         assert!(text.contains("dedup") && text.contains("max-line"), "{shell}");
+        assert!(text.contains("convert"), "{shell}");
     }
     tamis().args(["completions", "csh"]).assert().code(2);
 }
@@ -147,6 +144,7 @@ fn manual_pages_contain_the_options() {
     assert!(dedup.contains(".TH tamis-dedup 1"), "{dedup}");
     assert!(dedup.contains("key\\-field") && dedup.contains("crawl\\-1"), "{dedup}");
     assert!(dedup.contains("gclid"), "{dedup}");
+    assert!(stdout(&["man", "convert"]).contains("\\-\\-from"));
     tamis().args(["man", "nothing"]).assert().code(2);
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs;
 
-use crate::common::{Files, tamis};
+use crate::common::Files;
 
 /// Each kind of fixed size that takes any number of items.
 const KINDS: [&str; 4] = ["blocked", "once", "bloom", "counting"];
@@ -25,16 +25,14 @@ fn once(range: core::ops::Range<u64>) -> String {
 
 /// Runs a command that fails with 1; returns what it prints.
 fn failing(files: &Files, args: &[&str]) -> (String, String) {
-    let output = tamis().current_dir(&files.0).args(args).assert().code(1);
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
-    (text(&output.get_output().stdout), text(&output.get_output().stderr))
+    let (code, output, said) = files.ended(args);
+    assert_eq!(code, 1, "{args:?}: {said}");
+    (output, said)
 }
 
 /// A number from the JSON of `tamis info`.
 fn number(files: &Files, filter: &str, field: &str) -> f64 {
-    let json = files.run(&["info", "--json", filter]).0;
-    let value: serde_json::Value = serde_json::from_str(&json).expect("one JSON object");
-    value[field].as_f64().expect("a number")
+    files.info(filter)[field].as_f64().expect("a number")
 }
 
 #[test]
@@ -148,8 +146,7 @@ fn other_kinds_are_not_limited() {
         &["new", "g", "few", "--from", "guava", "--overfull"],
     ] {
         files.run(&["build", "-q", "-o", "g", "few", "--to", "guava", "--capacity", "10"]);
-        let output = tamis().current_dir(&files.0).args(args).assert().code(2);
-        let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        let text = files.refused(2, args);
         assert!(text.contains("--overfull") && text.contains("omit it"), "{text}");
     }
 }
@@ -163,8 +160,7 @@ fn filters_of_other_systems_are_not_overfull_in_silence() {
     files.write("few", (0..1040).map(|number| format!("{number}\n")).collect::<String>());
     for system in ["guava", "parquet", "leveldb", "hadoop:bloom"] {
         let build = ["build", "-q", "-o", "f", "--to", system, "--capacity", "1000"];
-        let output = tamis().current_dir(&files.0).args(build).arg("in").assert().code(1);
-        let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        let text = files.refused(1, &[&build[..], &["in"]].concat());
         assert!(
             text.starts_with("tamis: f: ") && text.contains("more than its capacity of 1,000"),
             "{text}"
@@ -234,10 +230,7 @@ fn filters_that_are_built_as_merge_advises_merge_at_the_rate() {
             };
             build("one", "2000");
             build("two", "12k");
-            let mut command = tamis();
-            let output = command.current_dir(&files.0).args(["merge", "-o", "m", "f", "g"]);
-            let output = output.assert().code(2);
-            let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+            let text = files.refused(2, &["merge", "-o", "m", "f", "g"]);
             let advice = text.trim_end().rsplit_once(": tamis ").expect("a command").1;
             assert!(advice.contains("--capacity 14000"), "{advice}");
             for (name, input) in [("f", "one"), ("g", "two")] {
@@ -260,9 +253,7 @@ fn the_advice_of_merge_counts_the_items_of_an_overfull_filter() {
     files.write("two", twice(1000..6000));
     files.run(&["build", "-q", "-o", "f", "--capacity", "1000", "one"]);
     files.run(&["build", "-q", "-o", "g", "--capacity", "2000", "--overfull", "two"]);
-    let output =
-        tamis().current_dir(&files.0).args(["merge", "-o", "m", "f", "g"]).assert().code(2);
-    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    let text = files.refused(2, &["merge", "-o", "m", "f", "g"]);
     let capacity = text.split("--capacity ").nth(1).and_then(|rest| rest.split(' ').next());
     let capacity: u64 = capacity.expect("a capacity").parse().expect("a number");
     assert!((5700..6500).contains(&capacity), "{text}");

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::{Files, dedup, exact, homepages, tamis};
+use crate::common::{Files, by_shell, dedup, exact, homepages, program};
 
 /// The tools that check and read each format. They share no code with this program.
 const TOOLS: [(&str, &str); 2] = [("gz", "gzip"), ("zst", "zstd")];
@@ -114,7 +114,7 @@ fn a_link_to_a_compressed_file_is_written_through() {
 fn standard_output_is_not_compressed() {
     let files = Files::new();
     let out = fs::File::create(files.path("out.gz")).expect("made");
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
+    let mut command = program();
     command.args(["dedup", "-q", "-o", "-"]).current_dir(&files.0).stdin(Stdio::null()).stdout(out);
     assert!(command.status().expect("it runs").success());
     assert_eq!(fs::read(files.path("out.gz")).expect("there"), b"");
@@ -134,9 +134,8 @@ fn filters_are_not_compressed() {
         &["index", "-o", "G.gz", "in"],
         &["convert", "-o", "G.gz", "F", "--to", "tamis"],
     ] {
-        let output = tamis().current_dir(&files.0).args(args).assert().code(2);
-        let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
-        assert!(text.contains("a filter is not compressed") && text.lines().count() == 1, "{text}");
+        let text = files.refused(2, args);
+        assert!(text.contains("a filter is not compressed"), "{text}");
         assert!(!files.path("G.gz").exists() && !files.path("G.zst").exists(), "{args:?}");
     }
     // It is recognised by its contents.
@@ -162,10 +161,7 @@ fn a_full_disk_leaves_the_old_file() {
             for command in
                 [&["dedup", "-q"][..], &["new", "-q", "FILTER"], &["query", "-q", "-v", "EMPTY"]]
             {
-                let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
-                let output = Command::new("sh")
-                    .args(["-c", &script])
-                    .arg(assert_cmd::cargo::cargo_bin!("tamis"))
+                let output = by_shell(&format!("trap '' XFSZ; ulimit -f {blocks}"))
                     .args(command)
                     .args(["in", "-o", &out])
                     .current_dir(&files.0)
@@ -202,7 +198,7 @@ fn a_named_pipe_is_compressed() {
             (&["new", "-q", "--max-line", "3", &format!("F-{extension}"), "bad"], 2, "a\nb\n"),
             (&["new", "-q", &format!("F-{extension}"), "bad"], 0, "longer\n"),
         ] {
-            let mut command = Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
+            let mut command = program();
             command.args(args).arg("-o").arg(&pipe).current_dir(&files.0).stderr(Stdio::null());
             let mut child = command.spawn().expect("it runs");
             let reader = fs::File::open(&pipe).expect("a pipe");
@@ -229,7 +225,7 @@ fn a_signal_saves_what_the_pipe_has() {
     for (extension, tool) in TOOLS {
         let (pipe, filter) = (files.path(&format!("pipe.{extension}")), format!("F-{extension}"));
         assert!(Command::new("mkfifo").arg(&pipe).status().expect("it runs").success());
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
+        let mut command = program();
         command.args(["new", "-q", &filter, "-o"]).arg(&pipe).current_dir(&files.0);
         let mut child = command.stdin(Stdio::piped()).spawn().expect("it runs");
         let mut input = child.stdin.take().expect("piped");

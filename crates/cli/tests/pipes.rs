@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::Signal;
 
-use crate::common::processes::{kill, names, piped, unread, until};
+use crate::common::processes::{kill, piped, unread, until};
 use crate::common::{Files, tamis};
 
 const NEW: &[&str] = &["new", "-q"];
@@ -76,7 +76,7 @@ fn what_a_failed_consumer_has_not_read_is_printed_again() {
             assert_eq!(code, Some(0), "{said}");
             assert!(said.contains("not saved") && said.contains("prints them again"), "{said}");
             assert_eq!(without_wait(&said).len(), 1, "{said}");
-            assert_eq!(names(files.0.path()), ["in"]);
+            assert_eq!(files.names(), ["in"]);
         }
         assert!(next(&filter, &input) == text);
         assert_eq!(next(&filter, &input), "");
@@ -139,7 +139,7 @@ fn a_reader_that_stalls_and_goes_on_has_everything() {
         errors.read_line(&mut said).expect("read");
         assert!(said.contains("nothing for 3 s") && said.contains("--no-wait"), "{said}");
         assert!(said.contains("seen.lock is held"), "{said}");
-        assert_eq!(names(files.0.path()), ["in", "seen.lock"]);
+        assert_eq!(files.names(), ["in", "seen.lock"]);
         output.read_to_end(&mut read).expect("read");
         assert!(child.wait().expect("it ends").success());
         assert!(read == text.as_bytes());
@@ -166,7 +166,7 @@ fn a_signal_ends_a_run_that_nobody_reads() {
         assert_eq!(status.signal(), Some(15));
         let said = said(&mut child);
         assert!(said.contains("not saved") && without_wait(&said).len() == 1, "{said}");
-        assert_eq!(names(files.0.path()), ["in"]);
+        assert_eq!(files.names(), ["in"]);
         assert!(next(&filter, &files.path("in")) == text);
     }
 }
@@ -185,7 +185,7 @@ fn a_signal_ends_a_run_that_nobody_reads_and_that_waits_for_input() {
     assert_eq!(child.wait().expect("it ends").signal(), Some(2));
     let said = said(&mut child);
     assert!(said.contains("2 new records are not saved"), "{said}");
-    assert_eq!(names(files.0.path()), [""; 0]);
+    assert_eq!(files.names(), [""; 0]);
 }
 
 /// An interval that finds something unread does not stop the flow, and the next one saves.
@@ -258,7 +258,7 @@ fn a_socket_is_waited_for() {
     assert!(line.contains("nothing for 3 s"), "{line}");
     kill(&child, Signal::TERM);
     assert_eq!(child.wait().expect("it ends").signal(), Some(15));
-    assert_eq!(names(files.0.path()), ["in"]);
+    assert_eq!(files.names(), ["in"]);
     drop(peer);
     // Read.
     let (mut child, mut peer) = start();

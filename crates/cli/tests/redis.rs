@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs, io, process};
 
 use crate::common::processes::{unread, until};
-use crate::common::{homepages, tamis};
-use assert_cmd::cargo::cargo_bin;
+use crate::common::{homepages, program, tamis};
 use tempfile::{TempDir, tempdir};
 
 mod delete;
@@ -177,7 +176,7 @@ fn runs_at_once_share_the_lines() {
     let file = folder.path().join("lines");
     fs::write(&file, lines(0..100_000)).unwrap();
     let run = || {
-        process::Command::new(cargo_bin!("tamis"))
+        program()
             .args(["new", "-q", "--rate", "1e-9", &server.filter("seen")])
             .arg(&file)
             .stdout(Stdio::piped())
@@ -286,7 +285,7 @@ fn nothing_is_printed_that_is_not_stored() {
     let Some(server) = Server::start() else { return };
     let filter = server.filter("seen");
     printed(&["new", "-q", &filter, "--rate", "1e-9"], "");
-    let mut run = process::Command::new(cargo_bin!("tamis"))
+    let mut run = program()
         .args(["new", "-q", &filter])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
-use crate::common::{Files, tamis};
+use crate::common::{Files, program, tamis};
 
 /// A directory with a filter `f` of the lines of `in`, its links `sym` and `hard`, an index `i` of
 /// `in`, keys, and another filter `g`.
@@ -43,7 +43,7 @@ fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
 fn refused(files: &Files, args: &[&str], stdin: &str, parts: &[&str]) {
     let before = contents(files.0.path());
     let stdin = if stdin.is_empty() { "/dev/null".into() } else { files.path(stdin) };
-    let output = Command::new(assert_cmd::cargo::cargo_bin!("tamis"))
+    let output = program()
         .current_dir(&files.0)
         .args(args)
         .stdin(File::open(stdin).expect("there"))
@@ -106,7 +106,7 @@ fn standard_output_is_none_of_the_files() {
     let redirected = |files: &Files, args: &[&str], output: &str, parts: &[&str]| {
         let before = contents(files.0.path());
         let append = OpenOptions::new().append(true).create(true).open(files.path(output));
-        let output = Command::new(assert_cmd::cargo::cargo_bin!("tamis"))
+        let output = program()
             .current_dir(&files.0)
             .args(args)
             .stdin(Stdio::null())
@@ -248,7 +248,7 @@ fn a_pipe_is_not_both_ends_and_a_verified_file_is_no_output() {
     files.write("log", "a\n");
     files.run(&["index", "-q", "-o", "index", "log"]);
     let log = fs::OpenOptions::new().append(true).open(files.path("log")).expect("ours");
-    let mut which = Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
+    let mut which = program();
     which.args(["which", "-q", "--verify", "index", "a"]).current_dir(&files.0).stdout(log);
     assert_eq!(which.output().expect("it runs").status.code(), Some(2));
     assert_eq!(fs::read(files.path("log")).expect("kept"), b"a\n");

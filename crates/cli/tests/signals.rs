@@ -6,15 +6,15 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Instant;
 use std::{env, thread};
 
 use rustix::process::Signal;
 use tempfile::tempdir;
 
-use crate::common::processes::{kill, names, piped, until};
-use crate::common::{Files, tamis};
+use crate::common::processes::{kill, piped, until};
+use crate::common::{Files, by_shell, names, program, tamis, words};
 
 /// A number from 0 to `below`.
 fn random(below: u64) -> u64 {
@@ -34,10 +34,9 @@ fn a_signal_that_was_inherited_as_ignored_stays_ignored() {
     for (name, signal) in [("HUP", Signal::HUP), ("INT", Signal::INT)] {
         let files = Files::new();
         let filter = files.path("seen");
-        let script = format!("trap '' {name}; exec \"$0\" new -q \"$1\"");
-        let mut shell = Command::new("sh");
-        let shell = shell.args(["-c", &script]).arg(assert_cmd::cargo::cargo_bin!("tamis"));
-        let shell = shell.arg(&filter).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut shell = by_shell(&format!("trap '' {name}"));
+        let shell = shell.args(["new", "-q"]).arg(&filter);
+        let shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = shell.spawn().expect("a shell");
         let mut input = child.stdin.take().expect("piped");
         let mut output = BufReader::new(child.stdout.take().expect("piped"));
@@ -114,7 +113,7 @@ fn a_signal_during_the_last_save_is_not_lost() {
         kill(&child, Signal::TERM);
         let status = child.wait().expect("it ends");
         assert!(status.success() || status.signal() == Some(15), "{status}");
-        assert_eq!(names(files.0.path()), ["in", "seen"]);
+        assert_eq!(files.names(), ["in", "seen"]);
         status.signal().is_some()
     });
     assert!(is_shown);
@@ -153,7 +152,7 @@ fn a_signal_changes_all_files_or_none() {
             let state = || ["out", "seen"].map(|name| fs::read(files.path(name)).ok());
             let before = state();
 
-            let mut run = Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
+            let mut run = program();
             let mut child = run.args(&args).current_dir(&files.0).spawn().expect("it runs");
             until(|| is_saving(&files, "seen") || child_has_ended(&child));
             // Later rounds have no pause: on a busy machine a save may end before it does.
@@ -166,7 +165,7 @@ fn a_signal_changes_all_files_or_none() {
             let changed = state().iter().zip(&before).filter(|(now, before)| now != before).count();
             let all = if out.is_some() { 2 } else { 1 };
             assert_eq!(changed, if status.success() { all } else { 0 }, "{args:?}: {status}");
-            assert!(names(files.0.path()).iter().all(|name| !name.starts_with(".tamis-")));
+            assert!(files.names().iter().all(|name| !name.starts_with(".tamis-")));
             ended[usize::from(!status.success())] += 1;
         }
         assert!(ended[1] > 0, "{args:?}: no run was ended");
@@ -185,10 +184,10 @@ fn any_signal_that_ends_a_program_leaves_nothing_behind() {
     for signal in [Signal::USR1, Signal::ALARM, Signal::XCPU] {
         let files = Files::new();
         let mut child = piped(&["dedup", "-q", "-o"], &files.path("out")).spawn().expect("it runs");
-        until(|| !names(files.0.path()).is_empty());
+        until(|| !files.names().is_empty());
         kill(&child, signal);
         assert_eq!(child.wait().expect("it ends").signal(), Some(signal.as_raw()));
-        assert_eq!(names(files.0.path()), [""; 0]);
+        assert_eq!(files.names(), [""; 0]);
     }
 }
 
@@ -198,21 +197,19 @@ fn a_limit_of_the_size_of_files_is_an_error() {
     let files = Files::new();
     files.write("in", (0..100_000).map(|line| format!("{line}\n")).collect::<String>());
     for run in ["new -q seen in", "new -q seen in -o out", "dedup -q in -o out"] {
-        let mut shell = assert_cmd::Command::new("sh");
-        let program = assert_cmd::cargo::cargo_bin!("tamis");
-        let script = format!("ulimit -f 50; exec \"$0\" {run}");
-        let shell = shell.current_dir(&files.0).args(["-c", &script]).arg(program);
-        let assert = shell.assert().code(1);
-        let text = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        let output = by_shell("ulimit -f 50").args(words(run)).current_dir(&files.0).output();
+        let output = output.expect("it runs");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{run}: {text}");
         assert!(text.lines().count() == 1 && text.contains("File too large"), "{run}: {text}");
-        assert_eq!(names(files.0.path()), ["in"]);
+        assert_eq!(files.names(), ["in"]);
     }
 }
 
 /// Whether a run writes the new file of this name.
 fn is_saving(files: &Files, name: &str) -> bool {
     let of_name = format!(".tamis-{name}-");
-    names(files.0.path()).iter().any(|name| name.starts_with(&of_name) && is_begun(files, name))
+    files.names().iter().any(|name| name.starts_with(&of_name) && is_begun(files, name))
 }
 
 /// Whether a temporary file has contents: a command also creates an empty one to see that it may.
@@ -234,7 +231,7 @@ fn a_signal_leaves_nothing_behind() {
     ] {
         let mut killed = 0;
         for _ in 0..100 {
-            let mut run = Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
+            let mut run = program();
             let run = run.args(args).current_dir(&files.0).stdin(Stdio::piped());
             let mut child = run.spawn().expect("it runs");
             thread::sleep(Duration::from_micros(random(12_000)));
@@ -243,7 +240,7 @@ fn a_signal_leaves_nothing_behind() {
             kill(&child, Signal::TERM);
             killed += u32::from(child.wait().expect("it ends").signal() == Some(15));
         }
-        let found = names(files.0.path());
+        let found = files.names();
         let is_named = |name: &String| ["in", "out", "seen"].contains(&name.as_str());
         assert!(found.iter().all(is_named), "{args:?}: {found:?}");
         assert!(killed > 0, "{args:?}");

@@ -5,13 +5,12 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::common::Files;
+use crate::common::{Files, json, program, words};
 use crate::index::{example, index};
-use serde_json::Value;
 
 /// Runs `which` with these arguments; returns its exit code and what it prints.
 fn which(folder: &Path, args: &[&str]) -> (i32, String, String) {
-    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
+    let mut command = program();
     let command = command.arg("which").args(args).current_dir(folder).stdin(Stdio::null());
     let output = command.output().expect("it runs");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
@@ -41,7 +40,7 @@ fn only_the_right_files_are_printed() {
         let args = ["INDEX", "--keys", "keys", "--verify", "--stats", "json", "-j", threads];
         let (code, found, said) = which(files.0.path(), &args);
         assert!(code == 0 && found == expected, "-j {threads}: {said}");
-        let stats: Value = serde_json::from_str(&said).expect("JSON");
+        let stats = json(&said);
         let wrong = all.lines().count() - expected.lines().count();
         assert_eq!(stats["false_positives"], wrong);
         assert_eq!(
@@ -84,18 +83,7 @@ fn keys_are_parts_of_records_and_in_normal_form() {
 
     gzip("a.json.zst", "{\"id\": {\"b\": 1, \"a\": [2]}}\n{}\n");
     files.write("b.json", "{\"id\": 7}\n{\"id\": \"7\"}\n");
-    files.run(&[
-        "index",
-        "-q",
-        "-o",
-        "J",
-        "a.json.zst",
-        "b.json",
-        "--json-key",
-        "/id",
-        "--rate",
-        "50%",
-    ]);
+    files.run(&words("index -q -o J a.json.zst b.json --json-key /id --rate 50%"));
     let json =
         |record| which(files.0.path(), &["J", "--verify", "-q", "--json-key", "/id", record]);
     assert_eq!(json("{\"id\":{\"a\":[2],\"b\":1},\"other\":1}").1, "a.json.zst\n");

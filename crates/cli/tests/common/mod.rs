@@ -9,12 +9,61 @@ use std::sync::LazyLock;
 use std::{fs, process};
 
 use assert_cmd::Command;
-use assert_cmd::cargo::cargo_bin_cmd;
+use assert_cmd::assert::Assert;
+use assert_cmd::cargo::{cargo_bin, cargo_bin_cmd};
+use proptest::prelude::*;
+use serde_json::Value;
+use statrs::distribution::{DiscreteCDF, Poisson};
+use tamis_cli::Kind;
+use tamis_cli::dedup::Filter;
 use tempfile::{TempDir, tempdir};
 
 /// Returns a command that runs the program.
 pub(crate) fn tamis() -> Command {
     cargo_bin_cmd!("tamis")
+}
+
+/// Returns a command that runs the program, with the standard input and output that a test sets.
+pub(crate) fn program() -> process::Command {
+    process::Command::new(cargo_bin!("tamis"))
+}
+
+/// Returns a command that runs the program after these commands of a shell, such as a limit.
+pub(crate) fn by_shell(first: &str) -> process::Command {
+    let mut command = process::Command::new("sh");
+    command.args(["-c", &format!("{first}; exec \"$0\" \"$@\"")]).arg(cargo_bin!("tamis"));
+    command
+}
+
+/// What a run has written to standard error.
+pub(crate) fn said(run: &Assert) -> String {
+    String::from_utf8(run.get_output().stderr.clone()).expect("text")
+}
+
+/// The only line that a run has written to standard error.
+pub(crate) fn line_said(run: &Assert) -> String {
+    let text = said(run);
+    assert_eq!(text.lines().count(), 1, "{text}");
+    text
+}
+
+/// The words of a command line that has no quotes.
+pub(crate) fn words(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
+}
+
+/// Parses what the program prints for programs.
+pub(crate) fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("one JSON object")
+}
+
+/// The names of the files in a directory, sorted.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let files = fs::read_dir(folder).expect("a folder").map(|file| file.expect("a file"));
+    let mut names: Vec<String> =
+        files.map(|file| file.file_name().into_string().expect("text")).collect();
+    names.sort();
+    names
 }
 
 /// Returns a command that runs `tamis dedup --quiet` with these arguments.
@@ -85,6 +134,26 @@ pub(crate) fn first_of_each<'a>(
     output
 }
 
+/// Any filter of `tamis dedup` that hardly ever loses a record.
+pub(crate) fn any_filter() -> impl Strategy<Value = Filter> {
+    // At a lower rate a chain of cuckoo filters does not grow far.
+    let chain = |kind| Filter::Chain { kind, rate: if kind == Kind::Cuckoo { 1e-8 } else { 1e-9 } };
+    let [blocked, once, bloom, cuckoo] =
+        [Kind::Blocked, Kind::Once, Kind::Bloom, Kind::Cuckoo].map(chain);
+    prop_oneof![Just(Filter::Table), Just(blocked), Just(once), Just(bloom), Just(cuckoo)]
+}
+
+/// Checks that a number agrees with the one that the summary expects, which is accurate to 2 %: the
+/// rest is chance. `alpha`: the probability that this fails by chance.
+pub(crate) fn assert_expected(number: u64, expected: f64, alpha: f64, case: &str) {
+    let case = format!("{case}: {number}, {expected} expected");
+    println!("{case}");
+    let low = Poisson::new(expected * 0.98).expect("positive");
+    let high = Poisson::new(expected * 1.02).expect("positive");
+    assert!(low.cdf(number) > alpha / 2.0, "too few: {case}");
+    assert!(high.sf(number.saturating_sub(1)) > alpha / 2.0, "too many: {case}");
+}
+
 /// Returns the exact answer for whole lines.
 pub(crate) fn exact(inputs: &[&[u8]]) -> Vec<u8> {
     first_of_each(&records(inputs, b'\n'), b'\n', Some)
@@ -108,13 +177,48 @@ impl Files {
         path
     }
 
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).expect("there")
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        names(self.0.path())
+    }
+
+    /// Returns a command that runs the program in the directory.
+    pub(crate) fn tamis(&self, args: &[&str]) -> Command {
+        let mut command = tamis();
+        command.current_dir(&self.0).args(args);
+        command
+    }
+
     /// Runs a command in the directory; returns what it prints to standard output and to standard
     /// error.
     pub(crate) fn run(&self, args: &[&str]) -> (String, String) {
-        let output = tamis().current_dir(&self.0).args(args).assert().success();
-        let output = output.get_output();
-        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
-        (text(&output.stdout), text(&output.stderr))
+        let (code, output, said) = self.ended(args);
+        assert_eq!(code, 0, "{args:?}: {said}");
+        (output, said)
+    }
+
+    /// Runs a command in the directory; returns its exit code, and what it prints to standard
+    /// output and to standard error.
+    pub(crate) fn ended(&self, args: &[&str]) -> (i32, String, String) {
+        let output = self.tamis(args).output().expect("it runs");
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        (output.status.code().expect("no signal"), text(output.stdout), text(output.stderr))
+    }
+
+    /// Runs a command that fails with this code and prints nothing; returns the one line that it
+    /// says.
+    pub(crate) fn refused(&self, code: i32, args: &[&str]) -> String {
+        line_said(&self.tamis(args).assert().code(code).stdout(""))
+    }
+
+    /// What `tamis info` says of a filter.
+    pub(crate) fn info(&self, filter: &str) -> Value {
+        let (text, said) = self.run(&["info", "--json", filter]);
+        assert_eq!((said.as_str(), text.lines().count()), ("", 1));
+        json(&text)
     }
 }
 
@@ -130,9 +234,11 @@ pub(crate) mod processes {
 
     use rustix::process::{Pid, Signal, kill_process};
 
+    use super::program;
+
     /// Returns a command that runs the program, with pipes for everything.
     pub(crate) fn piped(args: &[&str], filter: &Path) -> Command {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("tamis"));
+        let mut command = program();
         command.args(args).arg(filter);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -155,14 +261,5 @@ pub(crate) mod processes {
     /// The number of bytes in a pipe.
     pub(crate) fn unread(pipe: impl AsFd) -> u64 {
         rustix::io::ioctl_fionread(pipe).expect("a pipe")
-    }
-
-    /// The names of the files in a directory.
-    pub(crate) fn names(folder: &Path) -> Vec<String> {
-        let files = std::fs::read_dir(folder).expect("a folder");
-        let name = |file: std::fs::DirEntry| file.file_name().to_string_lossy().into_owned();
-        let mut names: Vec<String> = files.map(|file| name(file.expect("a file"))).collect();
-        names.sort();
-        names
     }
 }

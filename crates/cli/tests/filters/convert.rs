@@ -12,19 +12,8 @@ const BODY: usize = 4096;
 /// Builds a filter `f`, and a live file `live` with the same records.
 fn live(files: &Files, kind: &str) -> Vec<u8> {
     files.write("in", lines(0..1000));
-    files.run(&[
-        "build",
-        "-q",
-        "-o",
-        "f",
-        "--kind",
-        kind,
-        "--capacity",
-        "1000",
-        "--rate",
-        "1e-4",
-        "in",
-    ]);
+    let build = ["build", "-q", "-o", "f", "--kind", kind, "--capacity", "1000", "--rate", "1e-4"];
+    files.run(&[&build[..], &["in"]].concat());
     macro_rules! create {
         ($filter:ident) => {{
             let builder = $filter::<[u8]>::builder().capacity(1000).false_positive_rate(1e-4);
@@ -37,8 +26,8 @@ fn live(files: &Files, kind: &str) -> Vec<u8> {
     if kind == "bloom" { create!(BloomFilter) } else { create!(BlockedBloomFilter) }
         .expect("created");
     // The body of a live file is that of a saved one.
-    let saved = fs::read(files.path("f")).expect("saved");
-    let mut live = fs::read(files.path("live")).expect("created");
+    let saved = files.read("f");
+    let mut live = files.read("live");
     assert_eq!(live.len(), saved.len());
     live[BODY..].copy_from_slice(&saved[BODY..]);
     fs::write(files.path("live"), &live).expect("written");
@@ -53,15 +42,15 @@ fn a_live_file_becomes_an_ordinary_one() {
         assert_eq!(files.info("live")["live"], true);
         // Most commands do not take the live file, and say what to do.
         let next = "live: is live: other programs may be changing it; use a copy: tamis convert -o COPY live";
-        fails(files.0.path(), 2, &["query", "live", "in"], &[next]);
-        fails(files.0.path(), 2, &["new", "live", "in"], &[next]);
+        files.fails(2, &["query", "live", "in"], &[next]);
+        files.fails(2, &["new", "live", "in"], &[next]);
         let (output, said) = files.run(&["convert", "-o", "copy", "live"]);
         assert_eq!(output, "");
         assert!(said.starts_with("1 filter converted; copy holds about "), "{said}");
-        assert!(fs::read(files.path("copy")).expect("saved") == saved, "{kind}");
+        assert!(files.read("copy") == saved, "{kind}");
         assert_eq!(files.run(&["query", "-q", "copy", "in"]).0, lines(0..1000));
         // The processes that share a live file would not see another one under its name.
-        let before = fs::read(files.path("live")).expect("there");
+        let before = files.read("live");
         for args in [
             &["convert", "-o", "live", "live"][..],
             &["merge", "-o", "live", "live", "live"],
@@ -69,9 +58,9 @@ fn a_live_file_becomes_an_ordinary_one() {
             &["build", "-o", "live", "in"],
             &["dedup", "-o", "live", "in"],
         ] {
-            fails(files.0.path(), 2, args, &["live: is live: ", "give another name with -o"]);
+            files.fails(2, args, &["live: is live: ", "give another name with -o"]);
         }
-        assert!(fs::read(files.path("live")).expect("there") == before);
+        assert!(files.read("live") == before);
     }
 }
 
@@ -90,26 +79,22 @@ fn an_ordinary_filter_keeps_its_bytes_through_files_and_pipes() {
     let policy = tamis::formats::Normalization::new("other-v9").expect("short");
     Options::new().normalization(policy).save(&filter, files.path("g")).expect("saved");
     for name in ["f", "t", "g"] {
-        let saved = fs::read(files.path(name)).expect("saved");
+        let saved = files.read(name);
         files.run(&["convert", "-q", "-o", "copy", name, "--from", "tamis", "--to", "tamis"]);
-        assert!(fs::read(files.path("copy")).expect("saved") == saved);
+        assert!(files.read("copy") == saved);
         // From standard input, to standard output.
         let convert = |args: &[&str]| {
-            let run = tamis()
-                .current_dir(&files.0)
-                .args(["convert", "-q"])
-                .args(args)
-                .write_stdin(saved.clone())
-                .assert();
+            let mut run = files.tamis(&[&["convert", "-q"], args].concat());
+            let run = run.write_stdin(saved.clone()).assert();
             run.success().stderr("").get_output().stdout.clone()
         };
         assert_eq!(convert(&["-", "-o", "copy2"]), b"");
-        assert!(fs::read(files.path("copy2")).expect("saved") == saved);
+        assert!(files.read("copy2") == saved);
         assert!(convert(&["-", "-o", "-"]) == saved);
         assert!(convert(&[name, "-o", "-"]) == saved);
         // In place.
         files.run(&["convert", "-q", "-o", name, name]);
-        assert!(fs::read(files.path(name)).expect("saved") == saved);
+        assert!(files.read(name) == saved);
     }
 }
 
@@ -118,7 +103,7 @@ fn what_is_wrong_is_2_and_nothing_is_written() {
     let files = Files::new();
     files.write("in", lines(0..100));
     files.run(&["build", "-q", "-o", "f", "in"]);
-    let good = fs::read(files.path("f")).expect("saved");
+    let good = files.read("f");
     let mut flipped = good.clone();
     *flipped.last_mut().expect("a body") ^= 1;
     for (bytes, part) in [
@@ -129,16 +114,10 @@ fn what_is_wrong_is_2_and_nothing_is_written() {
         (&flipped, "chunk 0 of the body is damaged"),
     ] {
         files.write("bad", bytes);
-        fails(files.0.path(), 2, &["convert", "-o", "out", "bad"], &["tamis: bad: ", part]);
-        let run = tamis()
-            .current_dir(&files.0)
-            .args(["convert", "-", "-o", "out"])
-            .write_stdin(bytes)
-            .assert();
-        let text =
-            String::from_utf8(run.code(2).stdout("").get_output().stderr.clone()).expect("text");
+        files.fails(2, &["convert", "-o", "out", "bad"], &["tamis: bad: ", part]);
+        let mut run = files.tamis(&["convert", "-", "-o", "out"]);
+        let text = line_said(&run.write_stdin(bytes).assert().code(2).stdout(""));
         assert!(text.starts_with("tamis: standard input: ") && text.contains(part), "{text}");
-        assert_eq!(text.lines().count(), 1, "{text}");
     }
     for (args, part) in [
         (&["convert", "f"][..], "--output"),
@@ -158,17 +137,9 @@ fn what_is_wrong_is_2_and_nothing_is_written() {
         (&["new", "f", "in", "--from", "leveldb"], "f: is a filter of tamis: omit --from"),
         (&["merge", "-o", "out", "f", "f", "--from", "rocksdb"], "f: is a filter of tamis: omit"),
     ] {
-        fails(files.0.path(), 2, args, &[part]);
+        files.fails(2, args, &[part]);
     }
     assert!(!files.path("out").exists());
-}
-
-#[test]
-fn the_manual_and_the_completions_know_the_command() {
-    let files = Files::new();
-    assert!(files.run(&["man", "convert"]).0.contains("\\-\\-from"));
-    assert!(files.run(&["completions", "bash"]).0.contains("tamis__subcmd__convert"));
-    assert!(files.run(&["--help"]).0.contains("convert"));
 }
 
 /// A file of rbloom does not say how its keys were hashed. The program says so, once.

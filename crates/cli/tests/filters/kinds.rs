@@ -42,7 +42,7 @@ fn every_command_takes_every_kind_or_says_why_not() {
     files.write("one", lines(0..1500));
     files.write("other", lines(1000..2000));
     files.write("absent", lines(5000..6000));
-    let read = |name: &str| fs::read(files.path(name)).expect("saved");
+    let read = |name: &str| files.read(name);
     for (number, (kind, command, options)) in FILES.iter().enumerate() {
         let (f, g) = (&*format!("f{number}"), &*format!("g{number}"));
         files.create(f, command, options, "one");
@@ -81,7 +81,7 @@ fn every_command_takes_every_kind_or_says_why_not() {
         let merge = ["merge", "-q", "-o", "union", f, g];
         if SEVERAL.contains(kind) {
             let next = ["cannot be merged", "tamis build -o NEW --kind ", kind];
-            fails(files.0.path(), 2, &merge, &next);
+            files.fails(2, &merge, &next);
         } else {
             files.run(&merge);
             assert_eq!(
@@ -105,12 +105,7 @@ fn every_command_takes_every_kind_or_says_why_not() {
         } else {
             let part = if exact { "one fingerprint" } else { "one bit" };
             let next = "tamis build -o NEW --kind cuckoo ";
-            fails(
-                files.0.path(),
-                2,
-                &["remove", f, "other"],
-                &[f, "nothing can be removed", part, next],
-            );
+            files.fails(2, &["remove", f, "other"], &[f, "nothing can be removed", part, next]);
             assert!(!files.path(&format!("{f}.lock")).exists());
         }
     }
@@ -128,11 +123,6 @@ fn an_index_is_no_filter() {
         &["new", "I", "in"],
         &["merge", "-o", "f", "I"],
     ] {
-        fails(
-            files.0.path(),
-            2,
-            args,
-            &["I: is an index, not a filter; 'tamis which' finds keys in it"],
-        );
+        files.fails(2, args, &["I: is an index, not a filter; 'tamis which' finds keys in it"]);
     }
 }

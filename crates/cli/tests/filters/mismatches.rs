@@ -26,23 +26,20 @@ fn each_mismatch_is_2_and_names_the_next_command() {
     files.run(&["new", "-q", "tableseed", "in", "--seed", "9"]);
     files.run(&["index", "-q", "-o", "index", "in", "--url", "crawl-1"]);
     // A file that another hash function of the same name and seed would write.
-    let mut bytes = fs::read(files.path("f")).expect("saved");
+    let mut bytes = files.read("f");
     bytes[48] ^= 1;
     let checksum = Xxh3::with_seed(0).hash_bytes(&bytes[..248]);
     bytes[248..256].copy_from_slice(&checksum.to_le_bytes());
     files.write("hash", bytes);
-    let before: Vec<_> =
-        ["f", "table"].iter().map(|name| fs::read(files.path(name)).expect("saved")).collect();
+    let before: Vec<_> = ["f", "table"].iter().map(|name| files.read(name)).collect();
 
     for (args, expected) in MISMATCHES {
         let args: Vec<&str> = args.split(' ').collect();
-        let output = tamis().current_dir(&files.0).args(&args).assert().code(2).stdout("");
-        let text = String::from_utf8(output.get_output().stderr.clone()).expect("text");
+        let text = files.refused(2, &args);
         assert_eq!(text, format!("tamis: {expected}\n"), "{args:?}");
         assert!(!files.path("out").exists() && !files.path("f.lock").exists());
     }
-    let after: Vec<_> =
-        ["f", "table"].iter().map(|name| fs::read(files.path(name)).expect("saved")).collect();
+    let after: Vec<_> = ["f", "table"].iter().map(|name| files.read(name)).collect();
     assert!(after == before);
 }
 
@@ -186,8 +183,7 @@ fn filters_that_grow_can_be_built_again_to_be_merged() {
     build("one", &["--capacity", "1000", "--rate", "1e-4"]);
     build("other", &["--capacity", "1000", "--rate", "1e-5"]);
     let merge = ["merge", "-o", "out", "one", "other"];
-    let refused = tamis().current_dir(&files.0).args(merge).assert().code(2).stdout("");
-    let text = String::from_utf8(refused.get_output().stderr.clone()).expect("text");
+    let text = files.refused(2, &merge);
     let (ours, theirs) = text.split_once(", but one has ").expect("both sizes");
     let ours = ours.strip_prefix("tamis: other: has a geometry of ").expect("sizes");
     assert!(!theirs.starts_with(ours), "{text}");
@@ -200,8 +196,7 @@ fn filters_that_grow_can_be_built_again_to_be_merged() {
         build(name, &["--capacity", capacity, "--rate", rate]);
     }
     files.run(&merge);
-    let (info, _) = files.run(&["info", "--json", "out"]);
-    let info: serde_json::Value = serde_json::from_str(&info).expect("JSON");
+    let info = files.info("out");
     assert!(info["capacity"].as_u64() >= Some(2 * 1000 * 1024), "{info}");
 }
 
@@ -213,8 +208,7 @@ fn a_rate_that_growth_does_not_keep_names_the_lowest() {
     let build = |capacity: &str, rate: &str| {
         let kind = ["build", "-q", "-o", "f", "in", "--kind", "scalable-cuckoo"];
         let sizes = ["--capacity", capacity, "--rate", rate];
-        let output = tamis().current_dir(&files.0).args(kind).args(sizes).assert();
-        String::from_utf8(output.get_output().stderr.clone()).expect("text")
+        said(&files.tamis(&kind).args(sizes).assert())
     };
     let text = build("1000", "1e-13");
     let (_, lowest) = text.split_once("to twice this number is at least ").expect("the reason");
@@ -224,8 +218,7 @@ fn a_rate_that_growth_does_not_keep_names_the_lowest() {
     // No rate helps.
     for kind in ["cuckoo", "scalable-cuckoo", "scalable"] {
         let args = ["build", "-o", "f", "in", "--capacity", "18446744073709551615", "--kind", kind];
-        let output = tamis().current_dir(&files.0).args(args).assert().code(2);
-        let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        let text = files.refused(2, &args);
         assert!(text.contains("too large for any machine; lower --capacity"), "{text}");
     }
 }

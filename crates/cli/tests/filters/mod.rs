@@ -7,9 +7,8 @@ mod tables;
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::Path;
 
-use crate::common::{Files, homepages, tamis};
+use crate::common::{Files, by_shell, homepages, json, line_said, said};
 use serde_json::Value;
 
 const KINDS: [&str; 4] = ["bloom", "blocked", "once", "cuckoo"];
@@ -19,13 +18,17 @@ impl Files {
     fn stats(&self, args: &[&str]) -> (String, Value) {
         let (output, text) = self.run(&[args, &["--stats", "json"]].concat());
         assert_eq!(text.lines().count(), 1, "{text}");
-        (output, serde_json::from_str(&text).expect("one JSON object"))
+        (output, json(&text))
     }
 
-    fn info(&self, filter: &str) -> Value {
-        let (text, said) = self.run(&["info", "--json", filter]);
-        assert_eq!((said.as_str(), text.lines().count()), ("", 1));
-        serde_json::from_str(&text).expect("one JSON object")
+    /// Checks that a command fails with this code, prints nothing and says one line with these
+    /// parts.
+    fn fails(&self, code: i32, args: &[&str], parts: &[&str]) {
+        let text = self.refused(code, args);
+        assert!(
+            text.starts_with("tamis: ") && parts.iter().all(|part| text.contains(part)),
+            "{args:?}: {text}"
+        );
     }
 }
 
@@ -123,7 +126,7 @@ fn merged_filters_are_those_of_all_lines() {
         if kind == "cuckoo" {
             assert_eq!(files.info("union")["items"], 7000.0);
         } else {
-            let read = |name: &str| fs::read(files.path(name)).expect("saved");
+            let read = |name: &str| files.read(name);
             assert!(read("union") == read("both"), "{kind}");
         }
         let (output, _) = files.run(&["query", "union", "a", "b"]);
@@ -203,10 +206,7 @@ fn filters_of_any_seed_are_queried() {
     }
     // Two random keys differ.
     files.run(&["build", "-o", "g", "--seed", "random", "in"]);
-    assert_ne!(
-        fs::read(files.path("f")).expect("saved"),
-        fs::read(files.path("g")).expect("saved")
-    );
+    assert_ne!(files.read("f"), files.read("g"));
 }
 
 /// The same input and options give the same file, for any number of threads.
@@ -219,7 +219,7 @@ fn a_build_can_be_repeated() {
             let build = |name, threads| {
                 let args = ["build", "-o", name, "--kind", kind, "-j", threads, "in"];
                 files.run(&[&args[..], capacity].concat());
-                fs::read(files.path(name)).expect("saved")
+                files.read(name)
             };
             assert!(build("f", "1") == build("g", "4"), "{kind} {capacity:?}");
         }
@@ -275,18 +275,8 @@ fn an_overfilled_filter_is_reported() {
     let files = Files::new();
     files.write("in", lines(0..5000));
     for kind in ["bloom", "blocked", "once"] {
-        let (_, text) = files.run(&[
-            "build",
-            "-q",
-            "-o",
-            "f",
-            "--capacity",
-            "1000",
-            "--kind",
-            kind,
-            "--overfull",
-            "in",
-        ]);
+        let build = ["build", "-q", "-o", "f", "--capacity", "1000", "--kind", kind];
+        let (_, text) = files.run(&[&build[..], &["--overfull", "in"]].concat());
         assert_eq!(text.lines().count(), 1, "{text}");
         assert!(text.starts_with("tamis: warning: f holds about "), "{text}");
         assert!(
@@ -296,32 +286,16 @@ fn an_overfilled_filter_is_reported() {
     }
 }
 
-/// Checks that a command fails with this code, prints nothing and says one line with these parts.
-fn fails(folder: &Path, code: i32, args: &[&str], parts: &[&str]) {
-    let output = tamis().current_dir(folder).args(args).assert().code(code).stdout("");
-    let text = String::from_utf8(output.get_output().stderr.clone()).expect("text");
-    assert_eq!(text.lines().count(), 1, "{args:?}: {text}");
-    assert!(
-        text.starts_with("tamis: ") && parts.iter().all(|part| text.contains(part)),
-        "{args:?}: {text}"
-    );
-}
-
 #[test]
 fn a_full_cuckoo_filter_is_1_and_nothing_is_saved() {
     let files = Files::new();
     files.write("in", lines(0..5000));
     let build = ["build", "-o", "f", "--kind", "cuckoo", "--capacity"];
-    fails(
-        files.0.path(),
-        1,
-        &[&build[..], &["1000", "in"]].concat(),
-        &["in, line ", "full", "--capacity"],
-    );
+    files.fails(1, &[&build[..], &["1000", "in"]].concat(), &["in, line ", "full", "--capacity"]);
     files.write("same", "a\n".repeat(100));
     for more in [&["--capacity", "1000"][..], &[]] {
         let args = [&["build", "-o", "f", "--kind", "cuckoo", "same"], more].concat();
-        fails(files.0.path(), if more.is_empty() { 2 } else { 1 }, &args, &["copies", "dedup"]);
+        files.fails(if more.is_empty() { 2 } else { 1 }, &args, &["copies", "dedup"]);
     }
     assert!(!files.path("f").exists());
     assert_eq!(fs::read_dir(&files.0).expect("the folder").count(), 2);
@@ -333,7 +307,7 @@ fn damaged_filters_are_2_and_nothing_is_printed() {
     files.write("in", lines(0..3000));
     for kind in KINDS {
         files.run(&["build", "-o", "f", "--kind", kind, "in"]);
-        let good = fs::read(files.path("f")).expect("saved");
+        let good = files.read("f");
         let mut damaged = vec![Vec::new(), b"line 1\n".to_vec(), good[..good.len() - 1].to_vec()];
         damaged.push([&good[..], b"\0"].concat());
         for at in [0, 9, 17, 60, 89, 130, 250, 258, 300, 4096, good.len() - 1] {
@@ -353,7 +327,7 @@ fn damaged_filters_are_2_and_nothing_is_printed() {
                 &["info", "--json", "bad"],
                 &["new", "bad", "in"],
             ] {
-                fails(files.0.path(), 2, args, &["bad"]);
+                files.fails(2, args, &["bad"]);
             }
             assert!(!files.path("out").exists() && !files.path("bad.lock").exists());
         }
@@ -394,10 +368,10 @@ fn bad_usage_is_2() {
         (&["new", "f", "in", "--kind", "bloom", "--capacity", "9"], "--kind"),
         (&["new", "f", "in", "--url", "crawl-1"], "run: tamis new f in"),
     ] {
-        fails(files.0.path(), 2, args, &[part]);
+        files.fails(2, args, &[part]);
     }
     #[cfg(unix)]
-    fails(files.0.path(), 2, &["build", "-o", "/dev/null", "in"], &["/dev/null", "regular file"]);
+    files.fails(2, &["build", "-o", "/dev/null", "in"], &["/dev/null", "regular file"]);
     // A failed build leaves nothing.
     assert_eq!(fs::read_dir(&files.0).expect("the folder").count(), 2);
 }
@@ -407,7 +381,7 @@ fn a_record_without_a_key_is_2_if_strict() {
     let files = Files::new();
     files.write("in", "a\tb\nc\n");
     let key = ["--key-field", "2", "--strict"];
-    fails(files.0.path(), 2, &[&["build", "-o", "f", "in"], &key[..]].concat(), &["in, line 2"]);
+    files.fails(2, &[&["build", "-o", "f", "in"], &key[..]].concat(), &["in, line 2"]);
     assert!(!files.path("f").exists());
 }
 
@@ -421,18 +395,15 @@ fn a_save_that_fails_is_1_and_leaves_the_old_filter() {
     files.run(&["build", "-o", "f", "few"]);
     files.run(&["build", "-o", "c", "--kind", "cuckoo", "--capacity", "150k", "in"]);
     files.run(&["new", "n", "few"]);
-    let program = assert_cmd::cargo::cargo_bin!("tamis");
     for (filter, args) in [
         ("f", &["build", "-o", "f", "in"][..]),
         ("f", &["merge", "-o", "f", "c", "c"]),
         ("c", &["remove", "c", "few"]),
         ("n", &["new", "n", "in"]),
     ] {
-        let before = fs::read(files.path(filter)).expect("saved");
+        let before = files.read(filter);
         // Files of 8 KiB at most; the signal about it is ignored.
-        let output = std::process::Command::new("sh")
-            .args(["-c", "trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\""])
-            .arg(program)
+        let output = by_shell("trap '' XFSZ; ulimit -f 16")
             .args(args)
             .current_dir(&files.0)
             .output()
@@ -440,7 +411,7 @@ fn a_save_that_fails_is_1_and_leaves_the_old_filter() {
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(1), "{args:?}: {text}");
         assert!(text.contains(&format!("tamis: {filter}: cannot save the filter: ")), "{text}");
-        assert!(fs::read(files.path(filter)).expect("saved") == before, "{args:?}");
+        assert!(files.read(filter) == before, "{args:?}");
         assert_eq!(fs::read_dir(&files.0).expect("the folder").count(), 5, "{args:?}");
     }
 }

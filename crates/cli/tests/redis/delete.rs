@@ -2,12 +2,12 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
-use assert_cmd::cargo::cargo_bin;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use super::{Server, failed, printed};
+use crate::common::program;
 
 #[test]
 fn a_deleted_filter_is_gone() {
@@ -62,7 +62,7 @@ fn answered(filter: &str, answer: &str) -> Output {
     let terminal = File::options().read(true).write(true).open(name).expect("opened");
     let mut keyboard = File::from(keyboard);
     keyboard.write_all(answer.as_bytes()).expect("typed");
-    let mut command = Command::new(cargo_bin!("tamis"));
+    let mut command = program();
     let command = command.args(["delete", filter]).stdin(terminal).stderr(Stdio::piped());
     command.output().expect("it runs")
 }

@@ -2,20 +2,18 @@
 
 use std::collections::HashSet;
 use std::io::Read;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 use std::{fs, io, thread};
 
-use assert_cmd::cargo::cargo_bin;
-
 use super::{Server, lines, printed};
-use crate::common::tamis;
+use crate::common::{self, program, tamis};
 
 /// The lines that a run says which fails since no server answers.
 fn said(args: &[&str]) -> Vec<String> {
     let done = tamis().args(args).write_stdin("a\n").assert().code(1).stdout("");
-    let message = String::from_utf8_lossy(&done.get_output().stderr).into_owned();
+    let message = common::said(&done);
     message.lines().map(str::to_owned).collect()
 }
 
@@ -73,7 +71,7 @@ fn a_killed_run_has_claimed_little_that_it_has_not_printed() {
     for (chunk, threads) in [(1, 1), (10, 1), (10, 3)] {
         let filter = server.filter(&format!("seen-{chunk}-{threads}"));
         printed(&["new", "-q", &filter, "--rate", "1e-9"], "");
-        let mut run = Command::new(cargo_bin!("tamis"))
+        let mut run = program()
             .args(["new", "-q", "--chunk", &chunk.to_string(), "-j", &threads.to_string(), &filter])
             .arg(&file)
             .stdout(Stdio::piped())
