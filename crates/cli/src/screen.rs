@@ -137,12 +137,10 @@ pub(crate) fn warn(text: &str) {
     say(&format!("tamis: warning: {text}"));
 }
 
-/// Says that another run, which has this lock, must end before this one, unless `quiet`.
-pub(crate) fn wait_for(filter: &Path, lock: &Path, quiet: bool) {
-    if !quiet {
-        let [filter, lock] = [filter, lock].map(shown);
-        say(&format!("{filter}: another run changes it, and has locked {lock}; waiting"));
-    }
+/// Says that another run, which has this lock, must end before this one.
+pub(crate) fn wait_for(filter: &Path, lock: &Path) {
+    let [filter, lock] = [filter, lock].map(shown);
+    say(&format!("{filter}: another run changes it, and has locked {lock}; waiting"));
 }
 
 /// Writes a line to standard error. An error of that is ignored: there is nowhere else to report

@@ -14,7 +14,7 @@ use crate::filters::{AnyFilter, Collect, Copies, Lock, Room, insertion};
 use crate::input::{self, shown};
 use crate::output::{self, Roles};
 use crate::pipeline::{self, Done, Gate, Hasher, Printed, Records};
-use crate::screen::{self, Screen};
+use crate::screen::Screen;
 
 mod counted;
 mod foreign;
@@ -42,8 +42,7 @@ pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
     output::check(&args.output)?;
     // Another run that changes the old filter ends first, and one that begins later changes the new
     // one.
-    let lock =
-        Lock::take(&args.output, |lock| screen::wait_for(&args.output, lock, args.records.quiet))?;
+    let lock = Lock::take(&args.output, args.records.quiet)?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
 
     let (filter, done, new) = match choice.size {

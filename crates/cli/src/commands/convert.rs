@@ -14,7 +14,6 @@ use crate::foreign::{Foreign, Opened, read_stdin};
 use crate::input::{is_stdin, shown, unbuffered_stdin, unbuffered_stdout};
 use crate::output::{self, Roles, Unnamed};
 use crate::scratch::Scratch;
-use crate::screen;
 
 /// The bytes of a header, from which the length of the file follows.
 const HEADER: u64 = 256;
@@ -59,7 +58,7 @@ impl ConvertArgs {
         }
         roles.save_to(&self.output, "filter")?;
         output::check(&self.output)?;
-        Lock::take(&self.output, |lock| screen::wait_for(&self.output, lock, self.quiet)).map(Some)
+        Lock::take(&self.output, self.quiet).map(Some)
     }
 
     /// Opens the filter. `copy`: a copy of standard input, if that is a filter of this program.

@@ -24,7 +24,7 @@ use crate::input::{self, Input, Lazy, shown};
 use crate::kind::Kind;
 use crate::output::{self, Roles};
 use crate::pipeline::{self, Done, Gate, Notes, Records, Tally, Turnstile, Watch};
-use crate::screen::{self, Screen};
+use crate::screen::Screen;
 use crate::units::{bytes, counted};
 
 /// Runs `tamis index`.
@@ -42,8 +42,7 @@ pub(crate) fn index(args: IndexArgs) -> Result<(), Error> {
         pipeline::check_headers(&inputs.list, &records)?;
     }
     // No other run changes the index from the time when its files are read until it is replaced.
-    let _lock =
-        Lock::take(&args.output, |lock| screen::wait_for(&args.output, lock, args.records.quiet))?;
+    let _lock = Lock::take(&args.output, args.records.quiet)?;
     let before = Before::open(&args, records.key.form)?;
     let hasher = before.hasher(&args)?;
     let screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);

@@ -11,7 +11,6 @@ use crate::foreign::{Foreign, Opened};
 use crate::geometry::design_rate;
 use crate::output::{self, Roles};
 use crate::remote::Address;
-use crate::screen;
 use crate::units::counted;
 
 /// Runs `tamis merge`.
@@ -21,7 +20,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Error> {
     roles.save_to(&args.output, "filter")?;
     output::check(&args.output)?;
     // The output may be one of the filters: no other run changes it until it is replaced.
-    let _lock = Lock::take(&args.output, |lock| screen::wait_for(&args.output, lock, args.quiet))?;
+    let _lock = Lock::take(&args.output, args.quiet)?;
     if args.filters.iter().any(|path| Address::is_one(path)) {
         return remote::merge(args);
     }

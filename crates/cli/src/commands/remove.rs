@@ -11,7 +11,7 @@ use crate::foreign::{How, Opened, change, held};
 use crate::input::{self, Inputs};
 use crate::output::{self, Roles};
 use crate::pipeline::{self, Decider, Gate, Records};
-use crate::screen::{self, Screen};
+use crate::screen::Screen;
 use crate::units::grouped;
 
 /// Runs `tamis remove`.
@@ -32,8 +32,7 @@ pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
     open()?;
     let inputs = input::inputs(args.files, args.records.no_decompress)?;
     output::check(&args.filter)?;
-    let lock =
-        Lock::take(&args.filter, |lock| screen::wait_for(&args.filter, lock, args.records.quiet))?;
+    let lock = Lock::take(&args.filter, args.records.quiet)?;
     // The filter may be another one now.
     let report = match open()? {
         Opened::Ours(header) => {

@@ -16,6 +16,7 @@ use tamis::formats::replace::place;
 use crate::ending::{self, List, Listed};
 use crate::error::Error;
 use crate::input::shown;
+use crate::screen;
 
 /// The right to change a saved filter.
 #[derive(Debug)]
@@ -30,16 +31,16 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Waits until no other program has the lock of this filter. Calls `on_wait` with the file of
-    /// the lock if it must wait.
-    pub(crate) fn take(filter: &Path, on_wait: impl FnOnce(&Path)) -> Result<Self, Error> {
+    /// Waits until no other program has the lock of this filter. Says so if it must wait, unless
+    /// `quiet`.
+    pub(crate) fn take(filter: &Path, quiet: bool) -> Result<Self, Error> {
         ending::check_memory()?;
         let path = Self::name_of(filter);
         let refused = |error: io::Error| Error::Input {
             name: shown(&path),
             found: format!("cannot be locked, so that no other run changes the filter: {error}"),
         };
-        let mut on_wait = Some(on_wait);
+        let mut is_said = quiet;
         let mut waited = None;
         loop {
             let tried = ending::creating(|list| Attempt::new(&path, waited.take(), list));
@@ -47,8 +48,9 @@ impl Lock {
                 Attempt::Taken(file, listed) => return Ok(Self { path, file, listed }),
                 Attempt::Removed => {}
                 Attempt::Held(file) => {
-                    if let Some(on_wait) = on_wait.take() {
-                        on_wait(&path);
+                    if !is_said {
+                        screen::wait_for(filter, &path);
+                        is_said = true;
                     }
                     file.lock().map_err(refused)?;
                     waited = Some(file);

@@ -16,7 +16,7 @@ use crate::input::{self, shown};
 use crate::memory;
 use crate::output::{self, Roles};
 use crate::pipeline::{self, Gate, Seed};
-use crate::screen::{self, Screen};
+use crate::screen::Screen;
 use crate::units::counted;
 
 /// Builds a filter of another system.
@@ -31,8 +31,7 @@ pub(super) fn build(mut args: BuildArgs, named: Named, start: Instant) -> Result
     Roles::of(&files).save_to(&args.output, "filter")?;
     let inputs = input::inputs(files, args.records.no_decompress)?;
     output::check(&args.output)?;
-    let lock =
-        Lock::take(&args.output, |lock| screen::wait_for(&args.output, lock, args.records.quiet))?;
+    let lock = Lock::take(&args.output, args.records.quiet)?;
 
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
     let filter = Mutex::new(filter);

@@ -7,7 +7,7 @@ use crate::args::NewArgs;
 use crate::error::Error;
 use crate::filters::Lock;
 use crate::input::{self, Input, Inputs, Lazy};
-use crate::screen::{self, Screen};
+use crate::screen::Screen;
 use crate::{memory, output};
 
 /// What a run has before it reads the first record.
@@ -30,7 +30,7 @@ pub(super) fn prepare<F>(
     let NewArgs { filter: path, records, .. } = args;
     let Inputs { list: inputs, bytes } = input::inputs(files, records.no_decompress)?;
     // Another run may have to end first, and the filter is another one then.
-    let lock = Lock::take(path, |lock| screen::wait_for(path, lock, records.quiet))?;
+    let lock = Lock::take(path, records.quiet)?;
     let filter = read()?;
     let (file, pending) = output::open(args.output.as_deref())?;
 
