@@ -64,7 +64,6 @@ pub mod foreign;
 mod io;
 mod kind;
 mod layout;
-mod messages;
 mod normalization;
 mod options;
 mod save_error;

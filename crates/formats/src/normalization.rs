@@ -1,9 +1,6 @@
 //! The name of the normal form that items had before they were hashed.
 
-use core::error::Error;
 use core::fmt;
-
-use crate::messages::messages;
 
 /// The number of bytes of a normalization in a file.
 pub(crate) const NORMALIZATION_BYTES: usize = 32;
@@ -113,34 +110,30 @@ impl fmt::Debug for Normalization {
     }
 }
 
-messages! {
-    /// The reason why a text is not the name of a [`Normalization`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::Normalization;
-    /// let error = Normalization::new("é").unwrap_err();
-    /// let message = "the normalization contains 'é'; only printable ASCII is possible";
-    /// assert_eq!(error.to_string(), message);
-    /// ```
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    #[non_exhaustive]
-    pub enum NormalizationError {
-        /// The name is too long.
-        #[error("the normalization has {len} bytes; at most {NORMALIZATION_BYTES} are possible")]
-        Long {
-            /// The number of bytes given.
-            len: usize,
-        },
-        /// A character is not printable ASCII.
-        #[error("the normalization contains {character:?}; only printable ASCII is possible")]
-        Character {
-            /// The first such character.
-            character: char,
-        },
-    }
+/// The reason why a text is not the name of a [`Normalization`].
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_formats as tamis;
+/// use tamis::formats::Normalization;
+/// let error = Normalization::new("é").unwrap_err();
+/// let message = "the normalization contains 'é'; only printable ASCII is possible";
+/// assert_eq!(error.to_string(), message);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NormalizationError {
+    /// The name is too long.
+    #[error("the normalization has {len} bytes; at most {NORMALIZATION_BYTES} are possible")]
+    Long {
+        /// The number of bytes given.
+        len: usize,
+    },
+    /// A character is not printable ASCII.
+    #[error("the normalization contains {character:?}; only printable ASCII is possible")]
+    Character {
+        /// The first such character.
+        character: char,
+    },
 }
-
-impl Error for NormalizationError {}

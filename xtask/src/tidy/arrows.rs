@@ -13,7 +13,7 @@ const ALLOWED: [(&str, &str); 9] = [
     (
         "tamis-formats",
         "tamis-bloom tamis-core tamis-cuckoo tamis-hash tamis-sync base64 fastmurmur3 murmur2 rustix \
-         serde_core sha1 sha2 tempfile twox-hash zerocopy",
+         serde_core sha1 sha2 tempfile thiserror twox-hash zerocopy",
     ),
     (
         "tamis-redis",

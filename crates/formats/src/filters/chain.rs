@@ -7,7 +7,7 @@ use tamis_sync::AllocError;
 
 use crate::error::LoadError;
 use crate::filters::saved::sealed::Sealed;
-use crate::filters::saved::{Saved, other_kind};
+use crate::filters::saved::{Saved, lines_error, other_kind};
 use crate::kind::Kind;
 use crate::layout::directory::Slices;
 use crate::layout::header::Header;
@@ -75,12 +75,7 @@ macro_rules! growing {
                 let Geometry::Chain(sizes) = header.geometry else {
                     return Err(other_kind::<Self>(header));
                 };
-                raw::from_slices(sizes.growth(header.capacity), hasher, body.0).map_err(|error| {
-                    match error {
-                        raw::LinesError::Alloc { bytes } => LoadError::Alloc { bytes },
-                        _ => other_kind::<Self>(header),
-                    }
-                })
+                raw::from_slices(sizes.growth(header.capacity), hasher, body.0).map_err(|error| lines_error::<Self>(header, error))
             }
         }
 

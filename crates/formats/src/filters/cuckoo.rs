@@ -8,7 +8,7 @@ use tamis_sync::{AllocError, Lines};
 
 use crate::error::LoadError;
 use crate::filters::saved::sealed::Sealed;
-use crate::filters::saved::{Saved, other_kind};
+use crate::filters::saved::{Saved, lines_error, other_kind};
 use crate::kind::Kind;
 use crate::layout::header::Header;
 use crate::layout::source::{Content, Passing, of_copy};
@@ -90,20 +90,4 @@ macro_rules! cuckoo {
 cuckoo! {
     CuckooFilter, Cuckoo;
     OnceCuckooFilter, OnceCuckoo;
-}
-
-/// Converts an error that a correct header leaves possible. (The lengths are those of the
-/// geometry.)
-fn lines_error<F: Saved>(header: &Header, error: raw::LinesError) -> LoadError {
-    use raw::LinesError;
-    match error {
-        LinesError::Unsupported { .. } if matches!(header.geometry, Geometry::GrowingCuckoo(_)) => {
-            LoadError::UnsupportedGrowing
-        }
-        LinesError::Unsupported { slots, fingerprint_bits } => {
-            LoadError::Unsupported { slots, fingerprint_bits }
-        }
-        LinesError::Alloc { bytes } => LoadError::Alloc { bytes },
-        _ => other_kind::<F>(header),
-    }
 }

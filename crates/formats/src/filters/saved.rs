@@ -3,7 +3,7 @@
 use tamis_bloom::{
     self as bloom, BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter,
 };
-use tamis_core::{Filter, Frozen};
+use tamis_core::{Filter, Frozen, LinesError};
 use tamis_cuckoo::{self as cuckoo, CuckooFilter, OnceCuckooFilter};
 use tamis_hash::{Algorithm, HashItem, StableHasher};
 use tamis_sync::{AllocError, Lines};
@@ -314,6 +314,21 @@ pub(crate) fn expect_like_parts<S: StableHasher>(
         return Err(LoadError::OtherHash);
     }
     Ok(())
+}
+
+/// Converts an error that a correct header leaves possible. (The lengths are those of the
+/// geometry.)
+pub(crate) fn lines_error<F: Saved>(header: &Header, error: LinesError) -> LoadError {
+    match error {
+        LinesError::Unsupported { .. } if matches!(header.geometry, Geometry::GrowingCuckoo(_)) => {
+            LoadError::UnsupportedGrowing
+        }
+        LinesError::Unsupported { slots, fingerprint_bits } => {
+            LoadError::Unsupported { slots, fingerprint_bits }
+        }
+        LinesError::Alloc { bytes } => LoadError::Alloc { bytes },
+        _ => other_kind::<F>(header),
+    }
 }
 
 pub(crate) fn other_kind<F: Saved>(header: &Header) -> LoadError {

@@ -6,7 +6,7 @@ use tamis_sync::{AllocError, Lines};
 
 use crate::error::LoadError;
 use crate::filters::saved::sealed::Sealed;
-use crate::filters::saved::{Saved, other_kind};
+use crate::filters::saved::{Saved, lines_error, other_kind};
 use crate::kind::Kind;
 use crate::layout::header::Header;
 use crate::layout::source::{Content, computed};
@@ -42,12 +42,8 @@ impl<T: ?Sized, S: StableHasher + HashItem<T>> Sealed for RotatingBloomFilter<T,
             return Err(other_kind::<Self>(header));
         };
         let rotation = sizes.rotation(header.capacity as usize);
-        raw::rotating_from_lines(sizes.geometry(), rotation, hasher, lines).map_err(|error| {
-            match error {
-                raw::LinesError::Alloc { bytes } => LoadError::Alloc { bytes },
-                _ => other_kind::<Self>(header),
-            }
-        })
+        raw::rotating_from_lines(sizes.geometry(), rotation, hasher, lines)
+            .map_err(|error| lines_error::<Self>(header, error))
     }
 }
 

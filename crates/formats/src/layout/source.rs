@@ -9,7 +9,7 @@ use crate::layout::line_bytes::{Words, bytes_of, swap_on_big_endian};
 use crate::sizes::geometry::Geometry;
 
 /// The sizes of a body, and its lines.
-pub type Content<'f> = (Geometry, Box<dyn Source + 'f>);
+pub(crate) type Content<'f> = (Geometry, Box<dyn Source + 'f>);
 
 /// The lines of a filter, to be written to a body.
 pub trait Source {
