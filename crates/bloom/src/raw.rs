@@ -198,6 +198,21 @@ pub fn clear_line<T: ?Sized, S>(filter: &OnceBloomFilter<T, S>, line: u64) {
 /// # Errors
 ///
 /// [`LinesError`] if the geometry is not that of `F`, or needs another number of lines.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_bloom as tamis;
+/// use tamis::{BlockedBloomFilter, BloomFilter, hash::Rapid};
+/// use tamis_bloom::raw::{self, Lines, LinesError};
+///
+/// let geometry = BloomFilter::<str>::builder().capacity(1000).geometry()?;
+/// let lines = Lines::zeroed(raw::lines(geometry))?;
+/// let hasher = Rapid::with_seed(1);
+/// let error = raw::from_lines::<BlockedBloomFilter<str, _>>(geometry, 1000, hasher, lines);
+/// assert_eq!(error.unwrap_err(), LinesError::Kind);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn from_lines<F: Buildable>(
     geometry: Geometry,
     capacity: usize,

@@ -4,16 +4,8 @@ use core::fmt;
 
 use crate::error::BuildError;
 
-/// The reason why lines are not those of a filter: the error of the modules `raw`, for crates that
-/// load filters.
-///
-/// # Examples
-///
-/// ```
-/// use tamis_core::LinesError;
-/// let error = LinesError::Count { expected: 125, found: 100 };
-/// assert_eq!(error.to_string(), "the number of lines is 100; the geometry has 125");
-/// ```
+/// The reason why lines are not those of a filter: the error of the functions `from_lines` in the
+/// modules `raw`, for crates that load filters. Their pages have an example.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LinesError {

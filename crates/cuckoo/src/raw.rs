@@ -139,6 +139,20 @@ pub const fn lines(geometry: Geometry) -> u64 {
 /// [`LinesError`] if `lines` has another length than [`lines`](fn@lines) returns, if `len` exceeds
 /// the number of slots, if this processor does not support the shape, or if the allocation of the
 /// locks, versions and counts fails.
+///
+/// # Examples
+///
+/// ```
+/// # use tamis_cuckoo as tamis;
+/// use tamis::{CuckooFilter, hash::Rapid};
+/// use tamis_cuckoo::raw::{self, Lines, LinesError};
+///
+/// let (geometry, lines) = (raw::geometry(1000, 4, 16)?, Lines::zeroed(100)?);
+/// let hasher = Rapid::with_seed(1);
+/// let filter = raw::from_lines::<CuckooFilter<str, _>>(geometry, 10, hasher, lines, 0);
+/// assert_eq!(filter.unwrap_err(), LinesError::Count { expected: 125, found: 100 });
+/// # Ok::<(), Box<dyn core::error::Error>>(())
+/// ```
 pub fn from_lines<F: Buildable>(
     geometry: Geometry,
     capacity: usize,

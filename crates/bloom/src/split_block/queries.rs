@@ -9,9 +9,9 @@ use super::view::{View, weight};
 /// The hashes that a call with a callback answers at a time, by eight.
 const BYTES_AT_ONCE: usize = 32;
 
-/// Defines the queries of types with blocks. With each type comes what an example calls it for.
+/// Defines the queries of types with blocks.
 macro_rules! queries {
-    ($($ty:ty: $queried:literal;)*) => {$(
+    ($($ty:ty;)*) => {$(
         impl $ty {
             /// Returns whether a hash may have been inserted: `false` only if it was not.
             ///
@@ -22,8 +22,7 @@ macro_rules! queries {
             /// use tamis::bloom::split_block::SplitBlockFilter;
             /// let mut filter = SplitBlockFilter::with_bytes(1024)?;
             /// filter.insert_hash(3);
-            #[doc = concat!(" let queried = ", $queried, ";")]
-            /// assert!(queried.contains_hash(3) && !queried.contains_hash(4));
+            /// assert!(filter.contains_hash(3) && !filter.view().contains_hash(4));
             /// # Ok::<(), tamis::bloom::split_block::Error>(())
             /// ```
             #[inline(always)]
@@ -50,11 +49,10 @@ macro_rules! queries {
             ///
             /// let mut filter = SplitBlockFilter::with_bytes(1024)?;
             /// filter.insert_hashes(&[3, 5]);
-            #[doc = concat!(" let queried = ", $queried, ";")]
             /// let mut bitmap = [0];
-            /// let hits = queried.contains_hashes(&[3, 4, 5], &mut bitmap)?;
+            /// let hits = filter.contains_hashes(&[3, 4, 5], &mut bitmap)?;
             /// assert_eq!((hits, bitmap), (2, [0b101]));
-            /// let error = queried.contains_hashes(&[0; 9], &mut bitmap);
+            /// let error = filter.view().contains_hashes(&[0; 9], &mut bitmap);
             /// assert_eq!(error, Err(Error::Bitmap { hashes: 9, bits: 8 }));
             /// # Ok::<(), Error>(())
             /// ```
@@ -76,9 +74,8 @@ macro_rules! queries {
             ///
             /// let mut filter = SplitBlockFilter::with_bytes(1024)?;
             /// filter.insert_hash(3);
-            #[doc = concat!(" let queried = ", $queried, ";")]
             /// let mut hits = vec![];
-            /// queried.contains_hashes_with(&[1, 3], |number, hit| {
+            /// filter.view().contains_hashes_with(&[1, 3], |number, hit| {
             ///     if hit {
             ///         hits.push(number);
             ///     }
@@ -116,8 +113,7 @@ macro_rules! queries {
             /// for item in 0..10_000_u64 {
             ///     filter.insert_hash(Xxh64::with_seed(0).hash_bytes(&item.to_le_bytes()));
             /// }
-            #[doc = concat!(" let queried = ", $queried, ";")]
-            /// assert!((9_900.0..10_100.0).contains(&queried.len_estimate()));
+            /// assert!((9_900.0..10_100.0).contains(&filter.view().len_estimate()));
             /// # Ok::<(), tamis::bloom::split_block::Error>(())
             /// ```
             #[must_use]
@@ -140,8 +136,7 @@ macro_rules! queries {
             /// use tamis::bloom::split_block::SplitBlockFilter;
             /// // One block is empty, and half of the bits of the other are set.
             /// let filter = SplitBlockFilter::from_bytes(&[[0; 32], [0x0f; 32]].concat())?;
-            #[doc = concat!(" let queried = ", $queried, ";")]
-            /// assert_eq!(queried.false_positive_rate(), 0.5_f64.powi(8) / 2.0);
+            /// assert_eq!(filter.view().false_positive_rate(), 0.5_f64.powi(8) / 2.0);
             /// # Ok::<(), tamis::bloom::split_block::Error>(())
             /// ```
             #[must_use]
@@ -154,6 +149,6 @@ macro_rules! queries {
 }
 
 queries! {
-    View<'_>: "filter.view()";
-    SplitBlockFilter: "&filter";
+    View<'_>;
+    SplitBlockFilter;
 }
