@@ -34,7 +34,7 @@ pub(crate) use crate::sizing::solve::ALL_HASHES;
 pub struct Geometry {
     bits: u64,
     kind: Kind,
-    /// The pattern of an item. The classic layout has no words: one stands for all.
+    /// The pattern of an item. In the classic layout each probe may be in a word of its own.
     shape: Shape,
 }
 
@@ -139,7 +139,7 @@ impl Geometry {
     }
 
     fn classic(bits: u64, probes: u32) -> Self {
-        Self { bits, kind: Kind::Classic, shape: Shape { words: 1, probes } }
+        Self { bits, kind: Kind::Classic, shape: Shape { words: probes, probes } }
     }
 
     /// Returns the sizes of a filter of `lines` lines. The kind is not the classic one.
@@ -205,10 +205,7 @@ impl Geometry {
     /// ```
     #[must_use]
     pub const fn words(&self) -> u32 {
-        match self.kind {
-            Kind::Classic => self.shape.probes,
-            Kind::Line { .. } | Kind::Counting => self.shape.words,
-        }
+        self.shape.words
     }
 
     /// Returns the size of the array in bytes: whole cache lines. A counting filter has four bits

@@ -43,8 +43,8 @@ macro_rules! methods {
         }
 
         impl<T: ?Sized, S> $ty<T, S> {
-            /// Inserts many items, owned or borrowed. Calls `on_result` in order, with each item's
-            /// index and what [`insert`](Self::insert) would have returned.
+            /// Inserts many items, owned or borrowed. Calls `on_result` for each item in order,
+            /// with its index and the result that [`insert`](Self::insert) would have returned.
             ///
             #[doc = $inserts]
             #[doc = concat!(" As with [`insert`](Self::insert), **", $winners, "** of concurrent")]
@@ -73,11 +73,11 @@ macro_rules! methods {
                 self.insert_hashes(self.hashes(items), on_result);
             }
 
-            /// Inserts many items and collects what [`insert`](Self::insert) would have returned
-            /// for each. See [`insert_many_with`](Self::insert_many_with).
+            /// Inserts many items as [`insert_many_with`](Self::insert_many_with) does, and returns
+            /// the results in order.
             ///
-            /// Hashes all items before it inserts the first, which takes 8 bytes per item. If the
-            /// iterator or the hasher panics, nothing has been inserted.
+            /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the
+            /// iterator or the hasher panics, the filter is unchanged.
             ///
             /// # Examples
             ///
@@ -117,7 +117,8 @@ methods! { BloomFilter.shared => "at least one",
     queries: " Faster than single queries in filters larger than the caches.",
     sample: " Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at \
              most twice that number, evenly spread: `O(lines)`. A line of a counting filter is \
-             four cache lines: 512 counters."
+             four cache lines: 512 counters. A sample of 1024 lines takes less than a millisecond \
+             at any size."
 }
 
 methods! { ScalableBloomFilter.chain => "at least one",
@@ -131,7 +132,7 @@ methods! { ScalableBloomFilter.chain => "at least one",
     queries: " Faster than single queries: 32 items pass all slices together.",
     sample: " Reads at least `lines` of the filter's 64-byte lines, and at least two lines of each \
              slice (all if there are fewer), evenly spread. It reads about twice that number at \
-             most: `O(lines)`."
+             most: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size."
 }
 
 methods! { RotatingBloomFilter => "exactly one";
@@ -143,5 +144,6 @@ methods! { RotatingBloomFilter => "exactly one";
     queries: " Faster than single queries, most of all in filters larger than the caches.",
     sample: " Reads groups of 64-byte lines, with a line of each generation in a group: at least \
              `lines` lines, rounded up to whole groups (all if there are fewer), and at most twice \
-             that number, evenly spread: `O(lines)`."
+             that number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a \
+             millisecond at any size."
 }

@@ -207,8 +207,10 @@ pub fn clear_line<T: ?Sized, S>(filter: &OnceBloomFilter<T, S>, line: u64) {
 /// use tamis_bloom::raw::{self, Lines, LinesError};
 ///
 /// let geometry = BloomFilter::<str>::builder().capacity(1000).geometry()?;
+/// let (lines, hasher) = (Lines::zeroed(1)?, Rapid::with_seed(1));
+/// let error = raw::from_lines::<BloomFilter<str, _>>(geometry, 1000, hasher.clone(), lines);
+/// assert!(matches!(error, Err(LinesError::Count { found: 1, .. })));
 /// let lines = Lines::zeroed(raw::lines(geometry))?;
-/// let hasher = Rapid::with_seed(1);
 /// let error = raw::from_lines::<BlockedBloomFilter<str, _>>(geometry, 1000, hasher, lines);
 /// assert_eq!(error.unwrap_err(), LinesError::Kind);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

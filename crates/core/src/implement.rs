@@ -2,6 +2,8 @@
 
 /// Implements [`Filter`](crate::Filter) and [`WithRate`](crate::WithRate) for types, by their own
 /// methods and their builders.
+///
+/// If a type lacks such a method, the method of the trait calls itself, and the compiler warns.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! implement_filter {
@@ -50,7 +52,7 @@ macro_rules! implement_filter {
 }
 
 /// Implements [`Hashed`](crate::Hashed) for types, by the methods of a field: for one insert, for
-/// many, and for a query.
+/// many, and for a query. The field also has `contains_many_with` and `prefetch`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! implement_hashed {

@@ -5,19 +5,21 @@
 //! * [`DynFilter`]: the trait for a type of filter that is chosen at run time.
 //! * [`Frozen`]: a filter that answers queries only.
 //! * [`BuildError`]: why a filter cannot be built, one error for every type of filter.
-//! * [`LinesError`]: why lines that were loaded are not those of a filter.
 //! * [`AsItem`]: the items that a batch accepts, owned or borrowed.
 //! * [`Figures`]: how full a filter is, and the rate of its contents. [`Sampled`]: a figure
 //!   estimated from a part of a filter, with its standard error.
 //! * [`ByHash`]: the view of a filter for code that has hashes.
 //!
-//! Use the crate `tamis`, which re-exports all of them.
+//! Use the crate `tamis`, which re-exports all of them. [`LinesError`] is for crates that load
+//! filters: `tamis_bloom::raw` and `tamis_cuckoo::raw` have it.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![warn(clippy::alloc_instead_of_core, clippy::std_instead_of_core)]
 #![forbid(unsafe_code)]
 
-extern crate alloc;
+// The macros name it in other crates.
+#[doc(hidden)]
+pub extern crate alloc;
 
 mod as_item;
 mod dyn_filter;

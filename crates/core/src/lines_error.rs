@@ -4,16 +4,17 @@ use core::fmt;
 
 use crate::error::BuildError;
 
-/// The reason why lines are not those of a filter: the error of the functions `from_lines` in the
-/// modules `raw`, for crates that load filters. Their pages have an example.
+/// The reason why lines are not those of a filter: the error of the functions that make filters of
+/// lines, in the modules `raw` of `tamis-bloom` and `tamis-cuckoo`. Those named
+/// `from_lines` have examples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LinesError {
     /// The geometry is that of another type of filter.
     Kind,
-    /// The geometry has another number of lines. (With the generations, in a rotating filter.)
+    /// The filter has another number of lines.
     Count {
-        /// The number of lines of the geometry.
+        /// The number of lines of the geometry, in a rotating filter times the generations.
         expected: u64,
         /// The number of lines given.
         found: u64,
@@ -26,20 +27,20 @@ pub enum LinesError {
         slots: u64,
     },
     /// Buckets of this shape have 128 bits, and this processor has no atomics of 128 bits, or
-    /// feature `std` is missing, which detects them.
+    /// feature `std` of `tamis-cuckoo` is missing, which detects them.
     Unsupported {
         /// The number of slots per bucket.
         slots: u32,
         /// The number of bits per slot.
         fingerprint_bits: u32,
     },
-    /// A filter of slices has no slice, or more than 64.
+    /// A growing Bloom filter has no slice, or more than 64.
     Slices,
-    /// The rate of a filter of slices is not between 0 and 1.
+    /// The rate of a growing Bloom filter is not between 0 and 1.
     Rate,
     /// The number of generations or of rotations is out of range.
     Numbers,
-    /// The allocation failed.
+    /// The allocation of the locks, versions or counts failed.
     Alloc {
         /// The size of the allocation in bytes.
         bytes: u64,
@@ -51,7 +52,7 @@ impl fmt::Display for LinesError {
         match *self {
             Self::Kind => f.write_str("the geometry is that of another type of filter"),
             Self::Count { expected, found } => {
-                write!(f, "the number of lines is {found}; the geometry has {expected}")
+                write!(f, "the number of lines is {found}; the filter has {expected}")
             }
             Self::Len { found, slots } => {
                 write!(f, "the number of fingerprints is {found}; the geometry has {slots} slots")
@@ -59,8 +60,8 @@ impl fmt::Display for LinesError {
             Self::Unsupported { slots, fingerprint_bits } => {
                 BuildError::ShapeUnsupported { slots, fingerprint_bits }.fmt(f)
             }
-            Self::Slices => f.write_str("a growing filter has 1 to 64 slices"),
-            Self::Rate => f.write_str("the rate of a growing filter must be between 0 and 1"),
+            Self::Slices => f.write_str("a growing Bloom filter has 1 to 64 slices"),
+            Self::Rate => f.write_str("the rate of a growing Bloom filter must be between 0 and 1"),
             Self::Numbers => {
                 f.write_str("the number of generations or of rotations is out of range")
             }
@@ -70,3 +71,29 @@ impl fmt::Display for LinesError {
 }
 
 impl core::error::Error for LinesError {}
+
+#[cfg(test)]
+mod tests {
+    use std::string::ToString as _;
+
+    use super::*;
+
+    #[test]
+    fn messages_say_what_was_found_and_what_is_right() {
+        let messages = [
+            (LinesError::Kind, "the geometry is that of another type of filter"),
+            (
+                LinesError::Count { expected: 125, found: 100 },
+                "the number of lines is 100; the filter has 125",
+            ),
+            (
+                LinesError::Len { found: 9, slots: 8 },
+                "the number of fingerprints is 9; the geometry has 8 slots",
+            ),
+            (LinesError::Alloc { bytes: 64 }, "cannot allocate 64 bytes"),
+        ];
+        for (error, message) in messages {
+            assert_eq!(error.to_string(), message);
+        }
+    }
+}

@@ -1,8 +1,11 @@
 //! The methods that are the same in the filters of all crates.
 
 /// Defines the methods of a type that the crate `$krate` exports. With it comes the field that has
-/// its hasher and reads its figures (without one, the type does). The rest are its builder, and
-/// sentences.
+/// its `hasher` and its `read_figures` (without one, the type has both). The rest are its builder,
+/// and sentences.
+///
+/// The crate has the feature `std`, `BuildError` in its root, and a section "Batches" on its page.
+/// The type has `contains`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! common_methods {
@@ -110,7 +113,7 @@ macro_rules! common_methods {
             /// # Ok::<(), Box<dyn core::error::Error>>(())
             /// ```
             #[must_use]
-            pub fn contains_many<I>(&self, items: I) -> alloc::vec::Vec<bool>
+            pub fn contains_many<I>(&self, items: I) -> $crate::alloc::vec::Vec<bool>
             where
                 I: IntoIterator<Item: $crate::AsItem<T>>,
                 S: $crate::hash::HashItem<<I::Item as $crate::AsItem<T>>::Borrowed>,
@@ -118,7 +121,7 @@ macro_rules! common_methods {
                 $crate::many::contains(self, self.hashes(items))
             }
 
-            /// Hashes items. The user's code runs here, before a line is touched or locked.
+            /// Hashes items. The user's code runs here and in the callbacks, never under a lock.
             #[inline]
             pub(crate) fn hashes<I>(&self, items: I) -> impl Iterator<Item = u64>
             where
@@ -140,14 +143,14 @@ macro_rules! common_methods {
             ///
             /// ```
             #[doc = concat!(" # use ", $krate, " as tamis;")]
-            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
             /// use tamis::hash::HashItem;
             ///
             #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1000)?;")]
-            /// filter.try_insert("a")?;
             /// let hash = filter.hasher().hash_item("a");
-            /// assert!(filter.by_hash().contains(hash));
-            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// filter.by_hash().insert_many_with([hash], |_, _| ());
+            /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
+            /// # Ok::<(), tamis::BuildError>(())
             /// ```
             #[inline]
             pub fn by_hash(&self) -> $crate::ByHash<'_, Self> {
@@ -210,8 +213,9 @@ macro_rules! common_methods {
             /// use tamis::hash::HashItem;
             ///
             #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
-            /// let [one, other] = ["a", "b"].map(|item| filter.hasher().hash_item(item));
-            /// assert_ne!(one, other);
+            /// let hashes = ["a", "b"].map(|item| filter.hasher().hash_item(item));
+            /// filter.by_hash().insert_many_with(hashes, |_, _| ());
+            /// assert!(filter.contains("a") && filter.contains("b"));
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
             #[inline]
@@ -233,9 +237,8 @@ macro_rules! removing_methods {
             /// each item in order, with its index and the result that [`remove`](Self::remove)
             /// would have returned.
             ///
-            /// The contract of [`remove`](Self::remove) holds for each item. Faster than single
-            /// removals in filters that do not fit in the caches. See [batches](crate#batches) for
-            /// slow iterators and panics.
+            /// The contract of [`remove`](Self::remove) holds for each item. See
+            /// [batches](crate#batches) for slow iterators and panics.
             ///
             /// # Examples
             ///
@@ -276,7 +279,7 @@ macro_rules! removing_methods {
             /// # Ok::<(), Box<dyn core::error::Error>>(())
             /// ```
             #[must_use = "`remove_many_with` removes without results"]
-            pub fn remove_many<I>(&self, items: I) -> alloc::vec::Vec<bool>
+            pub fn remove_many<I>(&self, items: I) -> $crate::alloc::vec::Vec<bool>
             where
                 I: IntoIterator<Item: $crate::AsItem<T>>,
                 S: $crate::hash::HashItem<<I::Item as $crate::AsItem<T>>::Borrowed>,

@@ -247,7 +247,7 @@ mod tests {
     fn a_connection_that_is_refused_is_reported() {
         let (sender, events) = mpsc::channel();
         let builder = RedisBloomFilter::<str>::builder("redis://127.0.0.1:1/", "seen")
-            .deadline(2 * SILENCE)
+            .deadline(3 * SILENCE)
             .on_event(move |event| sender.send(event.clone()).unwrap());
         let error = builder.open().unwrap_err();
         drop(builder);

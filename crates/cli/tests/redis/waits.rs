@@ -19,14 +19,15 @@ fn said(args: &[&str]) -> Vec<String> {
 
 /// Checks what a run says that waits for a filter.
 fn require_reported(args: &[&str], filter: &str, reason: &str) {
-    let args = [args, &["--deadline", "4s"]].concat();
+    let args = [args, &["--deadline", "6s"]].concat();
     let said = said(&args);
     let [waiting, failed] = &said[..] else { panic!("{args:?}: {said:?}") };
     let shown = filter.replace("secret", "***");
     assert!(waiting.starts_with(&format!("{shown}: ")), "{args:?}: {waiting}");
     assert!(waiting.contains(reason), "{args:?}: {waiting}");
     let (_, left) = waiting.split_once("; waiting, for at most ").expect("it says until when");
-    assert!(["0", "1", "2"].contains(&left.trim_end_matches(" s more")), "{args:?}: {waiting}");
+    let left: u32 = left.trim_end_matches(" s more").parse().expect("a number of seconds");
+    assert!(left < 6, "{args:?}: {waiting}");
     assert!(failed.contains("not available"), "{args:?}: {failed}");
 }
 
@@ -77,11 +78,13 @@ fn a_killed_run_has_claimed_little_that_it_has_not_printed() {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        // Nobody reads, so the run stops when the pipe is full.
-        sleep(Duration::from_millis(1500));
-        run.kill().unwrap();
-        let mut output = String::new();
+        // After its first lines nobody reads, so the run stops when the pipe is full.
         let mut pipe = run.stdout.take().unwrap();
+        let mut first = [0];
+        pipe.read_exact(&mut first).unwrap();
+        sleep(Duration::from_millis(1000));
+        run.kill().unwrap();
+        let mut output = String::from(char::from(first[0]));
         match pipe.read_to_string(&mut output) {
             Err(error) if error.kind() != io::ErrorKind::InvalidData => panic!("{error}"),
             _ => {}

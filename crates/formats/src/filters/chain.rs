@@ -75,7 +75,8 @@ macro_rules! growing {
                 let Geometry::Chain(sizes) = header.geometry else {
                     return Err(other_kind::<Self>(header));
                 };
-                raw::from_slices(sizes.growth(header.capacity), hasher, body.0).map_err(|error| lines_error::<Self>(header, error))
+                raw::from_slices(sizes.growth(header.capacity), hasher, body.0)
+                    .map_err(|error| lines_error::<Self>(header, error))
             }
         }
 
