@@ -2,9 +2,8 @@
 //! their parallel counterparts.
 
 use alloc::vec::Vec;
-use core::fmt;
 
-use tamis_core::AsItem;
+use tamis_core::{AsItem, implement_debug, implement_from_arrays};
 use tamis_hash::HashItem;
 use tamis_sync::out_of_memory;
 
@@ -106,36 +105,9 @@ macro_rules! in_order {
 
 in_order! { ScalableBloomFilter OnceScalableBloomFilter RotatingBloomFilter }
 
-/// Implements `Debug` for the filters that grow.
-macro_rules! growing {
-    ($($name:ident)*) => {$(
-        /// Shows the sizes, never the bits.
-        impl<T: ?Sized, S> fmt::Debug for $name<T, S> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($name))
-                    .field("slices", &self.chain.slices.len())
-                    .field("capacity", &self.capacity())
-                    .finish_non_exhaustive()
-            }
-        }
-    )*};
-}
-
-growing! { ScalableBloomFilter OnceScalableBloomFilter }
-
 /// Implements what only filters of a fixed size have, or have in another way.
 macro_rules! collection {
     ($($name:ident)*) => {$(
-        /// Shows the sizes, never the bits.
-        impl<T: ?Sized, S> fmt::Debug for $name<T, S> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($name))
-                    .field("geometry", &self.geometry())
-                    .field("capacity", &self.capacity())
-                    .finish_non_exhaustive()
-            }
-        }
-
         /// Inserts all items in the order that is fastest. While it runs, it may allocate as much
         /// memory again as the filter, and does without if the allocation fails. If the iterator
         /// panics, earlier items may be missing.
@@ -158,23 +130,6 @@ macro_rules! collection {
         impl<T: ?Sized, S: HashItem<I::Borrowed> + Default, I: AsItem<T>> FromIterator<I> for $name<T, S> {
             fn from_iter<Items: IntoIterator<Item = I>>(items: Items) -> Self {
                 of_items(items, S::default(), |hasher: &S, item: I| hasher.hash_item(item.as_item()))
-            }
-        }
-
-        /// Collects the array. For an array of references name the item type, as in
-        /// `Filter::<str>::from(["a"])`: the items may be the references or what they refer to.
-        #[cfg(feature = "std")]
-        impl<T: core::hash::Hash, const N: usize> From<[T; N]> for $name<T> {
-            fn from(items: [T; N]) -> Self {
-                items.into_iter().collect()
-            }
-        }
-
-        /// Collects the array.
-        #[cfg(feature = "std")]
-        impl<'a, T: core::hash::Hash + ?Sized + 'a, const N: usize> From<[&'a T; N]> for $name<T> {
-            fn from(items: [&'a T; N]) -> Self {
-                items.into_iter().collect()
             }
         }
 
@@ -248,3 +203,15 @@ macro_rules! collection {
 }
 
 collection! { BloomFilter BlockedBloomFilter OnceBloomFilter CountingBloomFilter }
+
+implement_from_arrays! { BloomFilter BlockedBloomFilter OnceBloomFilter CountingBloomFilter }
+
+implement_debug! {
+    BloomFilter: geometry capacity;
+    BlockedBloomFilter: geometry capacity;
+    OnceBloomFilter: geometry capacity;
+    CountingBloomFilter: geometry capacity;
+    ScalableBloomFilter: capacity max_capacity;
+    OnceScalableBloomFilter: capacity max_capacity;
+    RotatingBloomFilter: window geometry;
+}

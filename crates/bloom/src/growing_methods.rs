@@ -42,34 +42,6 @@ macro_rules! methods {
                 self.chain.insert(item)
             }
 
-            /// Returns whether the item may have been inserted. `false` is certain: no insert of
-            /// the item happened before. For an item that was not inserted, the probability of
-            /// `true` is the [`false_positive_rate`](Self::false_positive_rate).
-            ///
-            /// Wait-free. Sees every insert that happens before the call, into whatever slice. Of
-            /// an insert that runs concurrently, it may see all bits, some, or none. Looks into all
-            /// slices of one shape at once, and into those of the newest shape first, until one
-            /// contains the item.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1 << 16)?;")]
-            /// assert!(!filter.contains("a"));
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[inline]
-            #[must_use]
-            pub fn contains<Q: ?Sized>(&self, item: &Q) -> bool
-            where
-                T: Borrow<Q>,
-                S: HashItem<Q>,
-            {
-                self.chain.contains(item)
-            }
-
             /// Clears the filter: afterwards it has one empty slice, as it was built, and the
             /// memory of the others is freed. Takes `&mut self`, because a concurrent query would
             /// miss items.
@@ -89,25 +61,6 @@ macro_rules! methods {
             /// ```
             pub fn clear(&mut self) {
                 self.chain.clear();
-            }
-
-            /// Returns the number of distinct items that all current slices take at their rates. It
-            /// grows with the filter, up to its [`max_capacity`](Self::max_capacity).
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(2000)?;")]
-            /// assert_eq!(filter.capacity(), 2000);
-            /// filter.insert_many_with(0..5000_u64, |_, _| ());
-            /// assert_eq!(filter.capacity(), 2000 + 6000);
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[must_use]
-            pub fn capacity(&self) -> usize {
-                self.chain.slices.capacity()
             }
 
             /// Returns the number of items at which growth ends. Up to there the filter stays below
@@ -135,68 +88,6 @@ macro_rules! methods {
             #[must_use]
             pub fn max_capacity(&self) -> usize {
                 self.chain.slices.max_capacity()
-            }
-
-            /// Returns the estimated number of items divided by the [capacity](Self::capacity), or
-            /// the same figure of the newest slice, if that is larger. The result is at most 1
-            /// while the filter can grow, apart from the error of the estimate. When the filter
-            /// cannot grow any more, all new items go to its newest slice. Above 1, its rate may be
-            /// higher than the rate it was built for. Reads all bits: `O(bits)`.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
-            /// let builder = builder.capacity(1024).max_size_in_bytes(2500);
-            /// let filter = builder.build()?;
-            /// filter.insert_many_with(0..3000_u64, |_, _| ());
-            /// assert!((2.5..3.5).contains(&filter.saturation()));
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[must_use]
-            pub fn saturation(&self) -> f64 {
-                self.figures().saturation.value
-            }
-
-            /// Returns the false-positive rate of the current contents: the probability that a
-            /// query for an item that was not inserted returns `true`. Computed from the bits of
-            /// each slice. Reads all bits: `O(bits)`.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(2000)?;")]
-            /// filter.insert_many_with(0..100_000_u64, |_, _| ());
-            /// assert!(filter.false_positive_rate() < 0.01);
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[must_use]
-            pub fn false_positive_rate(&self) -> f64 {
-                self.figures().false_positive_rate.value
-            }
-
-            /// Returns the size of the bits of all slices in bytes. The next slice counts as soon
-            /// as it is reserved: when the newest slice has room for an eighth of its items, or for
-            /// 4096 if that is more (for half of its items, if it takes fewer than 8192).
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(1024)?;")]
-            /// let before = filter.size_in_bytes();
-            /// filter.insert_many_with(0..2000_u64, |_, _| ());
-            /// assert!(filter.size_in_bytes() > 4 * before);
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[must_use]
-            pub fn size_in_bytes(&self) -> u64 {
-                self.chain.size_in_bytes()
             }
         }
     )*};

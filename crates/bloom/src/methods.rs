@@ -1,9 +1,6 @@
 //! The methods that are the same in all filters of this crate.
 
-use alloc::vec::Vec;
-
-use tamis_core::{AsItem, Hashed, common_methods, many};
-use tamis_hash::HashItem;
+use tamis_core::common_methods;
 
 use crate::blocked::BlockedBloomFilter;
 #[cfg(feature = "std")]
@@ -19,129 +16,167 @@ use crate::rotating::RotatingBloomFilter;
 use crate::rotating::builder::RotatingBuilder;
 use crate::scalable::ScalableBloomFilter;
 
-/// Defines the methods of a group of types. With each type comes the field that has its hasher and
-/// reads its figures (without one, the type does), and how many of concurrent inserts of a new item
-/// return `true`. The rest is common to the group: its builder, and sentences.
-macro_rules! methods {
+/// Defines the methods of filters of a fixed size. With each type come how many of concurrent
+/// inserts of a new item return `true`, and how its rate is computed.
+macro_rules! fixed {
     (
-        $($ty:ident $(.$field:ident)? => $winners:literal),+;
-        builder: $builder:ty,
-        capacity: $capacity:literal,
-        builds: $builds:literal,
-        inserts: $inserts:literal,
-        queries: $queries:literal,
-        sample: $sample:literal
+        $($ty:ident => $winners:literal, $rate:literal),+;
+        reads: $reads:literal,
+        contains: $contains:literal, $sees:literal,
+        size: $size:literal
     ) => {$(
         common_methods! {
-            $ty $(.$field)? of "tamis_bloom",
-            builder: $builder,
-            capacity: $capacity,
-            builds: $builds,
-            queries: $queries,
+            $ty.shared of "tamis_bloom",
+            builder: Builder<Self>,
+            inserted: bool = "[true, true, false]",
+            with_capacity: " Builds an empty filter for `items` distinct items at a false-positive \
+                            rate of 1 %, with a randomly keyed hasher. A capacity of 0 counts as 1.",
+            builds: " Returns a builder, which sizes the filter by items and rate or by bits and \
+                     probes, and takes any hasher.",
+            contains: $contains "" $sees,
+            inserts: " Faster than single inserts in filters larger than the caches, and as fast in \
+                      small ones. As with [`insert`](Self::insert)," $winners
+                     " of concurrent inserts of a new item returns `true`.",
+            queries: " Faster than single queries in filters larger than the caches.",
+            capacity: " Returns the number of distinct items that the filter was built for."
+                = |filter| filter.shared.capacity(),
+            saturation: " Returns the estimated number of items divided by the capacity. 1 means \
+                         full. Above 1 the filter is overfilled, and its rate may be higher than \
+                         the rate it was built for." $reads
+                = |filter| filter.shared.saturation(),
+            rate: $rate $reads,
+            size: $size = |filter| filter.geometry().size_in_bytes(),
             figures: " Reads all bits once: `O(bits)`.",
-            sample: $sample
-        }
-
-        impl<T: ?Sized, S> $ty<T, S> {
-            /// Inserts many items, owned or borrowed. Calls `on_result` for each item in order,
-            /// with its index and the result that [`insert`](Self::insert) would have returned.
-            ///
-            #[doc = $inserts]
-            #[doc = concat!(" As with [`insert`](Self::insert), **", $winners, "** of concurrent")]
-            /// inserts of a new item returns `true`. See [batches](crate#batches) for slow
-            /// iterators and panics.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
-            /// let filter = builder.capacity(1000).false_positive_rate(1e-10).build()?;
-            /// let mut new = 0;
-            /// filter.insert_many_with(0..10, |_number, is_new| new += usize::from(is_new));
-            /// assert_eq!(new, 10);
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[inline]
-            pub fn insert_many_with<I>(&self, items: I, on_result: impl FnMut(usize, bool))
-            where
-                I: IntoIterator<Item: AsItem<T>>,
-                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-            {
-                self.insert_hashes(self.hashes(items), on_result);
-            }
-
-            /// Inserts many items as [`insert_many_with`](Self::insert_many_with) does, and returns
-            /// the results in order.
-            ///
-            /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the
-            /// iterator or the hasher panics, the filter is unchanged.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
-            /// let filter = builder.capacity(1000).false_positive_rate(1e-10).build()?;
-            /// assert_eq!(filter.insert_many(["a", "b", "a"]), [true, true, false]);
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[must_use = "`extend` inserts without results"]
-            pub fn insert_many<I>(&self, items: I) -> Vec<bool>
-            where
-                I: IntoIterator<Item: AsItem<T>>,
-                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-            {
-                many::insert(self, self.hashes(items))
-            }
-
+            sample: " Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and \
+                     at most twice that number, evenly spread: `O(lines)`. A line of a counting \
+                     filter is four cache lines: 512 counters. A sample of 1024 lines takes less \
+                     than a millisecond at any size."
         }
     )+};
 }
 
-methods! { BloomFilter.shared => "at least one",
-    BlockedBloomFilter.shared => "at least one",
-    OnceBloomFilter.shared => "exactly one",
-    CountingBloomFilter.shared => "at least one";
-    builder: Builder<Self>,
-    capacity: " Builds an empty filter for `items` distinct items at a false-positive rate of 1 %, \
-               with a randomly keyed hasher. A capacity of 0 counts as 1.",
-    builds: " Returns a builder, which sizes the filter by items and rate or by bits and probes, \
-             and takes any hasher.",
-    inserts: " Faster than single inserts in filters larger than the caches, and as fast in small \
-              ones.",
-    queries: " Faster than single queries in filters larger than the caches.",
-    sample: " Reads at least `lines` of the filter's 64-byte lines (all if it has fewer) and at \
-             most twice that number, evenly spread: `O(lines)`. A line of a counting filter is \
-             four cache lines: 512 counters. A sample of 1024 lines takes less than a millisecond \
-             at any size."
+fixed! {
+    BloomFilter => " **at least one**",
+        " Exact for the contents: the share of ones to the power of the number of probes.",
+    BlockedBloomFilter => " **at least one**",
+        " Computed from the contents as the mean over the lines, with an error of a few thousandths \
+         (a hundredth in a nearly empty filter).",
+    OnceBloomFilter => " **exactly one**",
+        " Computed from the contents as the mean over the lines, with an error of a few thousandths \
+         (a hundredth in a nearly empty filter).";
+    reads: " Reads all bits: `O(bits)`.",
+    contains: " Returns whether the item may have been inserted. `false` is certain: no insert of \
+               the item happened before. For an item that was not inserted, the probability of \
+               `true` is the [`false_positive_rate`](Self::false_positive_rate).",
+        " Wait-free. Sees every insert that happens before the call. Of an insert that runs \
+         concurrently, it may see all bits, some, or none.",
+    size: " Returns the size of the bit array in bytes."
 }
 
-methods! { ScalableBloomFilter.chain => "at least one",
-    OnceScalableBloomFilter.chain => "exactly one";
-    builder: ScalableBuilder<Self>,
-    capacity: " Builds an empty filter at a false-positive rate of 1 %, with a randomly keyed \
-               hasher. Its first slice takes `items` items, at least 1024.",
-    builds: " Returns a builder, which takes a first and a last size, a rate, a limit for the \
-             memory, and any hasher.",
-    inserts: " Faster than single inserts: 32 items pass all slices together.",
-    queries: " Faster than single queries: 32 items pass all slices together.",
-    sample: " Reads at least `lines` of the filter's 64-byte lines, and at least two lines of each \
-             slice (all if there are fewer), evenly spread. It reads about twice that number at \
-             most: `O(lines)`. A sample of 1024 lines takes less than a millisecond at any size."
+fixed! {
+    CountingBloomFilter => " **at least one**",
+        " Computed from the contents as the mean over the lines, with an error of a few thousandths \
+         (a hundredth in a nearly empty filter). An item whose copies were all removed is absent.";
+    reads: " Reads all counters: `O(bits)`.",
+    contains: " Returns whether the filter may have a copy of the item. `false` is certain. `true` \
+               is wrong at the [`false_positive_rate`](Self::false_positive_rate).",
+        " Wait-free. Finds every item whose insert happens before the call and whose removal happens \
+         after it, if no item was removed that was not inserted. Of an insert or a removal that runs \
+         concurrently, it may see all changes, some, or none.",
+    size: " Returns the size of the counters in bytes: half a byte each."
 }
 
-methods! { RotatingBloomFilter => "exactly one";
+/// Defines the methods of filters that grow.
+macro_rules! growing {
+    ($($ty:ident => $winners:literal;)+) => {$(
+        common_methods! {
+            $ty.chain of "tamis_bloom",
+            builder: ScalableBuilder<Self>,
+            inserted: bool = "[true, true, false]",
+            with_capacity: " Builds an empty filter at a false-positive rate of 1 %, with a randomly \
+                            keyed hasher. Its first slice takes `items` items, at least 1024.",
+            builds: " Returns a builder, which takes a first and a last size, a rate, a limit for \
+                     the memory, and any hasher.",
+            contains: " Returns whether the item may have been inserted. `false` is certain: no \
+                       insert of the item happened before. For an item that was not inserted, the \
+                       probability of `true` is the \
+                       [`false_positive_rate`](Self::false_positive_rate)."
+                      ""
+                      " Wait-free. Sees every insert that happens before the call, into whatever \
+                       slice. Of an insert that runs concurrently, it may see all bits, some, or \
+                       none. Looks into all slices of one shape at once, and into those of the \
+                       newest shape first, until one contains the item.",
+            inserts: " Faster than single inserts: 32 items pass all slices together. As with \
+                      [`insert`](Self::insert)," $winners
+                     " of concurrent inserts of a new item returns `true`.",
+            queries: " Faster than single queries: 32 items pass all slices together.",
+            capacity: " Returns the number of distinct items that all current slices take at their \
+                       rates. It grows with the filter, up to its \
+                       [`max_capacity`](Self::max_capacity)."
+                = |filter| filter.chain.slices.capacity(),
+            saturation: " Returns the estimated number of items divided by the \
+                         [capacity](Self::capacity), or the same figure of the newest slice, if \
+                         that is larger. The result is at most 1 while the filter can grow, apart \
+                         from the error of the estimate. When the filter cannot grow any more, all \
+                         new items go to its newest slice. Above 1, its rate may be higher than the \
+                         rate it was built for. Reads all bits: `O(bits)`."
+                = |filter| filter.figures().saturation.value,
+            rate: " Computed from the bits of each slice. Reads all bits: `O(bits)`.",
+            size: " Returns the size of the bits of all slices in bytes. The next slice counts as \
+                   soon as it is reserved: when the newest slice has room for an eighth of its \
+                   items, or for 4096 if that is more (for half of its items, if it takes fewer \
+                   than 8192)."
+                = |filter| filter.chain.size_in_bytes(),
+            figures: " Reads all bits once: `O(bits)`.",
+            sample: " Reads at least `lines` of the filter's 64-byte lines, and at least two lines \
+                     of each slice (all if there are fewer), evenly spread. It reads about twice \
+                     that number at most: `O(lines)`. A sample of 1024 lines takes less than a \
+                     millisecond at any size."
+        }
+    )+};
+}
+
+growing! {
+    ScalableBloomFilter => " **at least one**";
+    OnceScalableBloomFilter => " **exactly one**";
+}
+
+common_methods! {
+    RotatingBloomFilter of "tamis_bloom",
     builder: RotatingBuilder<T>,
-    capacity: " Builds an empty filter for a window of `items` items at a false-positive rate of \
-               1 %, with a randomly keyed hasher. A capacity of 0 counts as 1.",
+    inserted: bool = "[true, true, false]",
+    with_capacity: " Builds an empty filter for a window of `items` items at a false-positive rate \
+                    of 1 %, with a randomly keyed hasher. A capacity of 0 counts as 1.",
     builds: " Returns a builder, which sets the window, the rate and the hasher.",
-    inserts: " Faster than single inserts, most of all in filters larger than the caches.",
+    contains: " Returns whether the item may be in the window. For an item that was not inserted, \
+               the probability of `true` is the \
+               [`false_positive_rate`](Self::false_positive_rate). An item of the window is found \
+               for up to one generation longer. `false` is certain: no insert of the item that \
+               returned `true`, and no `insert_or_refresh`, is in the window (see [what is \
+               certain](Self#what-is-certain))."
+              ""
+              " Wait-free. Sees every insert that happens before the call.",
+    inserts: " Faster than single inserts, most of all in filters larger than the caches. As with \
+              [`insert`](Self::insert), **exactly one** of concurrent inserts of a new item returns \
+              `true`.",
     queries: " Faster than single queries, most of all in filters larger than the caches.",
+    capacity: " Returns the number of new items in the window that the filter is sized for. In a \
+               window by items that is the window."
+        = |filter| filter.capacity,
+    saturation: " Returns how full the filter is; above 1 its false-positive rate may be higher than \
+                 requested. Reads all bits: `O(size)`."
+                ""
+                " In a window by items it is the number of items in the live generations, divided by \
+                 the number that they are sized for: at most 1, apart from the error of the \
+                 estimate. In a window by time it is that of the fullest generation alone, so that a \
+                 [burst](Self#bursts) shows."
+        = |filter| filter.figures().saturation.value,
+    rate: " The query finds the bits of the item in at least one live generation. Computed from the \
+           contents of all generations, place by place. Reads all bits: `O(size)`.",
+    size: " Returns the size in bytes of the array, with the generation that is being cleared, and \
+           of the locks."
+        = |filter| filter.array.ring.size_in_bytes(),
+    figures: " Reads all bits once: `O(bits)`.",
     sample: " Reads groups of 64-byte lines, with a line of each generation in a group: at least \
              `lines` lines, rounded up to whole groups (all if there are fewer), and at most twice \
              that number, evenly spread: `O(lines)`. A sample of 1024 lines takes less than a \

@@ -2,7 +2,6 @@
 //! once.
 
 use core::borrow::Borrow;
-use core::fmt;
 use core::marker::PhantomData;
 use core::time::Duration;
 
@@ -246,33 +245,6 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         self.insert_or_refresh_hash(self.hasher.hash_item(item))
     }
 
-    /// Returns whether the item may be in the window. For an item that was not inserted, the
-    /// probability of `true` is the [`false_positive_rate`](Self::false_positive_rate). An item of
-    /// the window is found for up to one generation longer. `false` is certain: no insert of the
-    /// item that returned `true`, and no `insert_or_refresh`, is in the window (see [what is
-    /// certain](Self#what-is-certain)).
-    ///
-    /// Wait-free. Sees every insert that happens before the call.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    /// let seen = RotatingBloomFilter::<str>::with_capacity(10)?;
-    /// assert!(!seen.contains("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[inline]
-    #[must_use]
-    pub fn contains<Q: ?Sized>(&self, item: &Q) -> bool
-    where
-        T: Borrow<Q>,
-        S: HashItem<Q>,
-    {
-        self.contains_hash(self.hasher.hash_item(item))
-    }
-
     /// Inserts or refreshes many items, owned or borrowed. Calls `on_result` in order, with each
     /// item's index and what [`insert_or_refresh`](Self::insert_or_refresh) would have returned.
     ///
@@ -295,23 +267,6 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         run_batches(Insert { array: &self.array, refresh: true }, self.hashes(items), on_result);
     }
 
-    /// Returns the number of new items in the window that the filter is sized for. In a window by
-    /// items that is the window.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    /// let seen = RotatingBloomFilter::<str>::with_capacity(1000)?;
-    /// assert_eq!(seen.capacity(), 1000);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn capacity(&self) -> usize {
-        self.capacity
-    }
-
     /// Returns the sizes of one generation: those of a blocked filter.
     ///
     /// # Examples
@@ -326,32 +281,5 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     #[must_use]
     pub fn geometry(&self) -> Geometry {
         self.geometry
-    }
-
-    /// Returns the size in bytes of the array, with the generation that is being cleared, and of
-    /// the locks.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    /// let seen = RotatingBloomFilter::<str>::with_capacity(1_000_000)?;
-    /// assert!(seen.size_in_bytes() > 8 * seen.geometry().size_in_bytes());
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn size_in_bytes(&self) -> u64 {
-        self.array.ring.size_in_bytes()
-    }
-}
-
-/// Shows the sizes, never the bits.
-impl<T: ?Sized, S> fmt::Debug for RotatingBloomFilter<T, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RotatingBloomFilter")
-            .field("window", &self.window())
-            .field("geometry", &self.geometry)
-            .finish_non_exhaustive()
     }
 }

@@ -99,3 +99,44 @@ macro_rules! implement_hashed {
         }
     )*};
 }
+
+/// Implements `From` for arrays, for types that are built from an iterator.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! implement_from_arrays {
+    ($($ty:ident)*) => {$(
+        /// Collects the array. For an array of references name the type of the items, as in
+        #[doc = concat!(" `", stringify!($ty), "::<str>::from([\"a\"])`: the items may be the")]
+        /// references, or what they refer to.
+        #[cfg(feature = "std")]
+        impl<T: core::hash::Hash, const N: usize> From<[T; N]> for $ty<T> {
+            fn from(items: [T; N]) -> Self {
+                items.into_iter().collect()
+            }
+        }
+
+        /// Collects the array.
+        #[cfg(feature = "std")]
+        impl<'a, T: core::hash::Hash + ?Sized + 'a, const N: usize> From<[&'a T; N]> for $ty<T> {
+            fn from(items: [&'a T; N]) -> Self {
+                items.into_iter().collect()
+            }
+        }
+    )*};
+}
+
+/// Implements `Debug` for types: it shows what these methods return, and no contents.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! implement_debug {
+    ($($ty:ident: $($method:ident)+;)*) => {$(
+        /// Shows the sizes, never the contents.
+        impl<T: ?Sized, S> core::fmt::Debug for $ty<T, S> {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.debug_struct(stringify!($ty))
+                    $(.field(stringify!($method), &self.$method()))+
+                    .finish_non_exhaustive()
+            }
+        }
+    )*};
+}

@@ -1,26 +1,33 @@
 //! The methods that are the same in the filters of all crates.
 
 /// Defines the methods of a type that the crate `$krate` exports. With it comes the field that has
-/// its `hasher` and its `read_figures` (without one, the type has both). The rest are its builder,
-/// and sentences.
+/// its `hasher` and its `read_figures` (without one, the type has both). Then come its builder, the
+/// results of its inserts, and what each method says of it. Where the types compute something in
+/// their own ways, an expression follows.
 ///
 /// The crate has the feature `std`, `BuildError` in its root, and a section "Batches" on its page.
-/// The type has `contains`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! common_methods {
     (
         $ty:ident $(.$field:ident)? of $krate:literal,
         builder: $builder:ty,
-        capacity: $capacity:literal,
+        inserted: $inserted:ty = $results:literal,
+        with_capacity: $with_capacity:literal,
         builds: $builds:literal,
+        contains: $($contains:literal)+,
+        inserts: $($inserts:literal)+,
         queries: $queries:literal,
+        capacity: $($capacity_is:literal)+ = |$of_capacity:ident| $capacity:expr,
+        saturation: $($saturation_is:literal)+ = |$of_saturation:ident| $saturation:expr,
+        rate: $($rate:literal)+,
+        size: $($size_is:literal)+ = |$of_size:ident| $size:expr,
         figures: $figures:literal,
         sample: $sample:literal
     ) => {
         #[cfg(feature = "std")]
         impl<T: ?Sized> $ty<T> {
-            #[doc = $capacity]
+            #[doc = $with_capacity]
             ///
             /// # Errors
             ///
@@ -61,6 +68,85 @@ macro_rules! common_methods {
         }
 
         impl<T: ?Sized, S> $ty<T, S> {
+            $(#[doc = $contains])+
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!(" # use ", $krate, " as tamis;")]
+            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
+            ///
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            /// let filter = builder.capacity(1000).false_positive_rate(1e-8).build()?;
+            /// filter.try_insert("a")?;
+            /// assert!(filter.contains("a") && !filter.contains("b"));
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[inline(always)]
+            #[must_use]
+            pub fn contains<Q: ?Sized>(&self, item: &Q) -> bool
+            where
+                T: ::core::borrow::Borrow<Q>,
+                S: $crate::hash::HashItem<Q>,
+            {
+                let hash = $crate::hash::HashItem::hash_item(self.hasher(), item);
+                $crate::Hashed::contains_hash(self, hash)
+            }
+
+            /// Inserts many items, owned or borrowed. Calls `on_result` for each item in order,
+            /// with its index and the result that [`insert`](Self::insert) would have returned.
+            ///
+            $(#[doc = $inserts])+
+            /// See [batches](crate#batches) for slow iterators and panics.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!(" # use ", $krate, " as tamis;")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            ///
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            /// let filter = builder.capacity(1000).false_positive_rate(1e-8).build()?;
+            /// let mut results = vec![];
+            /// filter.insert_many_with(["a", "b", "a"], |_, result| results.push(result));
+            #[doc = concat!(" assert_eq!(results, ", $results, ");")]
+            /// # Ok::<(), tamis::BuildError>(())
+            /// ```
+            #[inline]
+            pub fn insert_many_with<I>(&self, items: I, on_result: impl FnMut(usize, $inserted))
+            where
+                I: IntoIterator<Item: $crate::AsItem<T>>,
+                S: $crate::hash::HashItem<<I::Item as $crate::AsItem<T>>::Borrowed>,
+            {
+                $crate::Hashed::insert_hashes(self, self.hashes(items), on_result);
+            }
+
+            /// Inserts many items as [`insert_many_with`](Self::insert_many_with) does, and returns
+            /// the results in order.
+            ///
+            /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the
+            /// iterator or the hasher panics, the filter is unchanged.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!(" # use ", $krate, " as tamis;")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            ///
+            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            /// let filter = builder.capacity(1000).false_positive_rate(1e-8).build()?;
+            #[doc = concat!(" assert_eq!(filter.insert_many([\"a\", \"b\", \"a\"]), ", $results, ");")]
+            /// # Ok::<(), tamis::BuildError>(())
+            /// ```
+            #[must_use = "`insert_many_with` inserts without results"]
+            pub fn insert_many<I>(&self, items: I) -> $crate::alloc::vec::Vec<$inserted>
+            where
+                I: IntoIterator<Item: $crate::AsItem<T>>,
+                S: $crate::hash::HashItem<<I::Item as $crate::AsItem<T>>::Borrowed>,
+            {
+                $crate::many::insert(self, self.hashes(items))
+            }
+
             /// Queries many items, owned or borrowed. Calls `on_result` for each item in order,
             /// with its index and the result that [`contains`](Self::contains) would have returned.
             ///
@@ -155,6 +241,77 @@ macro_rules! common_methods {
             #[inline]
             pub fn by_hash(&self) -> $crate::ByHash<'_, Self> {
                 $crate::Hashed::by_hash(self)
+            }
+
+            $(#[doc = $capacity_is])+
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!(" # use ", $krate, " as tamis;")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(2000)?;")]
+            /// assert_eq!(filter.capacity(), 2000);
+            /// # Ok::<(), tamis::BuildError>(())
+            /// ```
+            #[must_use]
+            pub fn capacity(&self) -> usize {
+                let $of_capacity = self;
+                $capacity
+            }
+
+            $(#[doc = $saturation_is])+
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!(" # use ", $krate, " as tamis;")]
+            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(10_000)?;")]
+            /// filter.try_extend(0..5000)?;
+            /// assert!((0.4..0.6).contains(&filter.saturation()));
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[must_use]
+            pub fn saturation(&self) -> f64 {
+                let $of_saturation = self;
+                $saturation
+            }
+
+            /// Returns the false-positive rate of the present contents: the probability that a
+            /// query of an absent item returns `true`.
+            $(#[doc = $rate])+
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!(" # use ", $krate, " as tamis;")]
+            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(10_000)?;")]
+            /// filter.try_extend(0..5000)?;
+            /// assert!((1e-6..0.01).contains(&filter.false_positive_rate()));
+            /// # Ok::<(), Box<dyn core::error::Error>>(())
+            /// ```
+            #[must_use]
+            pub fn false_positive_rate(&self) -> f64 {
+                self.figures().false_positive_rate.value
+            }
+
+            $(#[doc = $size_is])+
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!(" # use ", $krate, " as tamis;")]
+            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1_000_000)?;")]
+            /// assert!((1_000_000..8_000_000).contains(&filter.size_in_bytes()));
+            /// # Ok::<(), tamis::BuildError>(())
+            /// ```
+            #[must_use]
+            pub fn size_in_bytes(&self) -> u64 {
+                let $of_size = self;
+                $size
             }
 
             /// Returns how full the filter is, and the false-positive rate of its contents.

@@ -1,10 +1,7 @@
 //! The methods that are the same in both filter types.
 
-use alloc::vec::Vec;
-use core::borrow::Borrow;
-
-use tamis_core::{AsItem, common_methods, many};
-use tamis_hash::{HashItem, ItemHasher};
+use tamis_core::common_methods;
+use tamis_hash::ItemHasher;
 
 #[cfg(feature = "std")]
 use crate::builder::Builder;
@@ -14,12 +11,11 @@ use crate::multiset::CuckooFilter;
 use crate::once::OnceCuckooFilter;
 use crate::shared::Shared;
 
-/// Defines the methods of a type. `insert` is the method of [`Shared`] that inserts many items, and
-/// `once` says whether a merge stores an item that is in both filters once. The rest are sentences.
+/// Defines the methods of a type. `$results` is what inserts of "a", "b" and "a" return, and `once`
+/// says whether a merge stores an item that is in both filters once. The rest are sentences.
 macro_rules! methods {
     (
-        $ty:ident -> $inserted:ty,
-        insert: $insert:ident,
+        $ty:ident -> $inserted:ty = $results:literal,
         once: $once:literal,
         many: $many:literal,
         merged: $merged:literal,
@@ -28,112 +24,50 @@ macro_rules! methods {
         common_methods! {
             $ty.shared of "tamis_cuckoo",
             builder: Builder<Self>,
-            capacity: " Creates an empty filter for `items` distinct items, at a false-positive rate \
-                       of at most 1 %, with a randomly keyed hasher. A capacity of 0 counts as 1.",
+            inserted: $inserted = $results,
+            with_capacity: " Creates an empty filter for `items` distinct items, at a \
+                            false-positive rate of at most 1 %, with a randomly keyed hasher. A \
+                            capacity of 0 counts as 1.",
             builds: " Returns a builder, for sizes by items and rate or by buckets and slots, and for \
                      any hasher.",
+            contains: " Returns whether the filter contains the item. `false` is certain. For an \
+                       item that was not inserted, the probability of `true` is the \
+                       [`false_positive_rate`](Self::false_positive_rate)."
+                      ""
+                      " The query reads the item's two buckets without a lock. It repeats the read \
+                       in the rare case that another thread moved a copy out of a bucket at the \
+                       same time. After eight disturbed attempts it takes the item's lock; in a \
+                       filter that grows, it never waits for the lock."
+                      ""
+                      " The query finds every item whose insert happened before the query, even \
+                       while other threads relocate the item. It may or may not find an item that \
+                       is inserted concurrently.",
+            inserts: " An error does not end the batch. Faster than single inserts in filters that \
+                      do not fit in the caches." $many,
             queries: " Faster than single queries in filters that do not fit in the caches.",
+            capacity: " Returns the number of distinct items for which the filter was built: the \
+                       `max_capacity` of a filter that grows."
+                = |filter| filter.shared.capacity,
+            saturation: " Returns the number of items divided by the capacity. Above 1 the filter \
+                         is overfilled: inserts may fail, and the false-positive rate may be higher \
+                         than requested."
+                        ""
+                        " The capacity of a merged filter is the sum of both capacities, limited \
+                         to what fits. Its rate is that of its items."
+                = |filter| filter.shared.saturation(),
+            rate: " Exact while no thread writes. Several copies of an item count once. It reads \
+                   the other bucket of every fingerprint: `O(slots)`, about the time of one query \
+                   per slot.",
+            size: " Returns the number of bytes of the buckets, locks, versions and counts, at the \
+                   present size of a filter that grows. Address space that is reserved for growth \
+                   does not count."
+                = |filter| filter.shared.size_in_bytes(),
             figures: " Reads every bucket, and the other bucket of every fingerprint: `O(slots)`.",
             sample: " Reads at least `lines` buckets (all if there are fewer), and the other bucket \
                      of each fingerprint in them. The number of items is exact."
         }
 
         impl<T: ?Sized, S> $ty<T, S> {
-            /// Returns whether the filter contains the item. `false` is certain. For an item that
-            /// was not inserted, the probability of `true` is the
-            /// [`false_positive_rate`](Self::false_positive_rate).
-            ///
-            /// The query reads the item's two buckets without a lock. It repeats the read in the
-            /// rare case that another thread moved a copy out of a bucket at the same time. After
-            /// eight disturbed attempts it takes the item's lock; in a filter that grows, it never
-            /// waits for the lock.
-            ///
-            /// The query finds every item whose insert happened before the query, even while other
-            /// threads relocate the item. It may or may not find an item that is inserted
-            /// concurrently.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
-            /// let filter = builder.capacity(10).false_positive_rate(1e-8).build()?;
-            /// filter.insert("a")?;
-            /// assert!(filter.contains("a") && !filter.contains("b"));
-            /// # Ok::<(), Box<dyn core::error::Error>>(())
-            /// ```
-            #[inline]
-            #[must_use]
-            pub fn contains<Q: ?Sized>(&self, item: &Q) -> bool
-            where
-                T: Borrow<Q>,
-                S: HashItem<Q>,
-            {
-                self.shared.contains(self.shared.hash(item))
-            }
-
-            /// Inserts many items, owned or borrowed. Calls `on_result` for each item in order,
-            /// with its index and the result that [`insert`](Self::insert) would have returned. An
-            /// error does not end the batch.
-            ///
-            /// Faster than single inserts in filters that do not fit in the caches.
-            #[doc = $many]
-            /// See [batches](crate#batches) for slow iterators and panics.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(1000)?;")]
-            /// let mut failed = vec![];
-            /// filter.insert_many_with(0..10, |number, result| {
-            ///     if result.is_err() {
-            ///         failed.push(number);
-            ///     }
-            /// });
-            /// assert!(failed.is_empty());
-            /// # Ok::<(), Box<dyn core::error::Error>>(())
-            /// ```
-            #[inline]
-            pub fn insert_many_with<I>(
-                &self,
-                items: I,
-                on_result: impl FnMut(usize, Result<$inserted, InsertError>),
-            ) where
-                I: IntoIterator<Item: AsItem<T>>,
-                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-            {
-                self.shared.$insert(self.hashes(items), on_result);
-            }
-
-            /// Inserts many items as [`insert_many_with`](Self::insert_many_with) does, and returns
-            /// the results in order.
-            ///
-            /// Hashes all items before it changes the filter, which needs 8 bytes per item. If the
-            /// iterator or the hasher panics, the filter is unchanged.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            ///
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1000)?;")]
-            /// assert!(filter.insert_many(["a", "b"]).iter().all(Result::is_ok));
-            /// # Ok::<(), Box<dyn core::error::Error>>(())
-            /// ```
-            #[must_use = "an insert may fail"]
-            pub fn insert_many<I>(&self, items: I) -> Vec<Result<$inserted, InsertError>>
-            where
-                I: IntoIterator<Item: AsItem<T>>,
-                S: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-            {
-                many::insert(self, self.hashes(items))
-            }
-
             /// Returns a new filter of the same geometry with the items of both.
             ///
             #[doc = $merged]
@@ -226,23 +160,6 @@ macro_rules! methods {
                 self.len() == 0
             }
 
-            /// Returns the number of distinct items for which the filter was built: the
-            /// `max_capacity` of a filter that grows.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
-            /// assert_eq!(filter.capacity(), 10);
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[must_use]
-            pub fn capacity(&self) -> usize {
-                self.shared.capacity
-            }
-
             /// Returns the share of the present slots that are in use, computed from
             /// [`len`](Self::len).
             ///
@@ -267,72 +184,6 @@ macro_rules! methods {
                 self.shared.load_factor()
             }
 
-            /// Returns the number of items divided by the capacity. Above 1 the filter is
-            /// overfilled: inserts may fail, and the false-positive rate may be higher than
-            /// requested.
-            ///
-            /// The capacity of a merged filter is the sum of both capacities, limited to what fits.
-            /// Its rate is that of its items.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::{", stringify!($ty), ", Filter};")]
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(1000)?;")]
-            /// filter.try_extend(0..500)?;
-            /// assert!((0.48..=0.5).contains(&filter.saturation()));
-            /// # Ok::<(), Box<dyn core::error::Error>>(())
-            /// ```
-            #[must_use]
-            pub fn saturation(&self) -> f64 {
-                self.shared.saturation()
-            }
-
-            /// Returns the false-positive rate of the present contents: the probability that a
-            /// query of an item that was not inserted returns `true`.
-            ///
-            /// Exact while no thread writes. Several copies of an item count once. It reads the
-            /// other bucket of every fingerprint: `O(slots)`, about the time of one query per slot.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::{", stringify!($ty), ", Filter};")]
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
-            /// let builder = builder.buckets(1000).slots(4).fingerprint_bits(8);
-            /// let filter = builder.build()?;
-            /// filter.try_extend(0..3600)?;
-            /// assert!((0.025..0.03).contains(&filter.false_positive_rate()));
-            /// # Ok::<(), Box<dyn core::error::Error>>(())
-            /// ```
-            #[must_use]
-            pub fn false_positive_rate(&self) -> f64 {
-                self.shared.false_positive_rate()
-            }
-
-            /// Returns the number of bytes of the buckets, locks, versions and counts, at the
-            /// present size of a filter that grows. Address space that is reserved for growth does
-            /// not count.
-            ///
-            /// # Examples
-            ///
-            /// ```
-            /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
-            /// let builder = builder.buckets(100_000).slots(4);
-            /// let builder = builder.fingerprint_bits(16);
-            /// let filter = builder.build()?;
-            /// assert!((800_000..808_000).contains(&filter.size_in_bytes()));
-            /// # Ok::<(), tamis::BuildError>(())
-            /// ```
-            #[must_use]
-            pub fn size_in_bytes(&self) -> u64 {
-                self.shared.size_in_bytes()
-            }
-
             /// Returns the sizes of the filter, which determine the fingerprint and the buckets of
             /// every item.
             ///
@@ -349,13 +200,19 @@ macro_rules! methods {
             pub fn geometry(&self) -> Geometry {
                 self.shared.geometry()
             }
+        }
 
+        /// Copies the filter while other threads use it. The copy has every item whose insert
+        /// happened before, and no item twice that is relocated.
+        impl<T: ?Sized, S: Clone> Clone for $ty<T, S> {
+            fn clone(&self) -> Self {
+                Self { shared: self.shared.snapshot() }
+            }
         }
     };
 }
 
-methods! { CuckooFilter -> (),
-    insert: insert_many_with,
+methods! { CuckooFilter -> Result<(), InsertError> = "[Ok(()); 3]",
     once: false,
     many: " Each insert adds a copy.",
     merged: " The number of copies of an item is the sum of both.",
@@ -363,8 +220,7 @@ methods! { CuckooFilter -> (),
           `true`."
 }
 
-methods! { OnceCuckooFilter -> bool,
-    insert: insert_once_many,
+methods! { OnceCuckooFilter -> Result<bool, InsertError> = "[Ok(true), Ok(true), Ok(false)]",
     once: true,
     many: " As with [`insert`](Self::insert), **exactly one** of any number of concurrent inserts of \
            a new item returns `Ok(true)`.",

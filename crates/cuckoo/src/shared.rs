@@ -262,11 +262,6 @@ impl<T: ?Sized, S> Shared<T, S> {
         Ok(merged)
     }
 
-    /// Returns the false-positive rate of the contents. Reads all buckets.
-    pub(crate) fn false_positive_rate(&self) -> f64 {
-        self.rate_of(1).value
-    }
-
     /// Reads all buckets, or at least this number of them. The number of copies is exact.
     pub(crate) fn read_figures(&self, buckets: Option<u64>) -> Figures {
         let all =

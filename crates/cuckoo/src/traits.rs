@@ -1,10 +1,8 @@
-//! The traits of std: `Clone` and `Debug` for both filters, `FromIterator` and `From` for the once
-//! filter.
+//! The traits of std: `Debug` for both filters, `FromIterator` and `From` for the once filter.
 
 use alloc::vec::Vec;
-use core::fmt;
 
-use tamis_core::{AsItem, BuildError};
+use tamis_core::{AsItem, BuildError, implement_debug, implement_from_arrays};
 use tamis_hash::HashItem;
 use tamis_sync::out_of_memory;
 
@@ -12,30 +10,12 @@ use crate::builder::Builder;
 use crate::multiset::CuckooFilter;
 use crate::once::OnceCuckooFilter;
 
-macro_rules! collection {
-    ($($name:ident)*) => {$(
-        /// Copies the filter while other threads use it. The copy has every item whose insert
-        /// happened before, and no item twice that is relocated.
-        impl<T: ?Sized, S: Clone> Clone for $name<T, S> {
-            fn clone(&self) -> Self {
-                Self { shared: self.shared.snapshot() }
-            }
-        }
-
-        /// Shows the sizes and the number of items, but no fingerprints.
-        impl<T: ?Sized, S> fmt::Debug for $name<T, S> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($name))
-                    .field("geometry", &self.geometry())
-                    .field("capacity", &self.capacity())
-                    .field("len", &self.len())
-                    .finish_non_exhaustive()
-            }
-        }
-    )*};
+implement_debug! {
+    CuckooFilter: geometry capacity len;
+    OnceCuckooFilter: geometry capacity len;
 }
 
-collection! { CuckooFilter OnceCuckooFilter }
+implement_from_arrays! { OnceCuckooFilter }
 
 /// Builds a filter with these hashes, for at least `capacity` items at the default rate. If an
 /// allocation fails, it ends the program as std's collections do.
@@ -90,25 +70,6 @@ impl<T: ?Sized, S: HashItem<I::Borrowed> + Default, I: AsItem<T>> FromIterator<I
         let hashes: Vec<u64> =
             items.into_iter().map(|item| hasher.hash_item(item.as_item())).collect();
         from_hashes(&hashes, hashes.len(), hasher)
-    }
-}
-
-/// Collects the array. For an array of references name the type, as in
-/// `OnceCuckooFilter::<str>::from(["a"])`: the items may be the references, or what they refer to.
-#[cfg(feature = "std")]
-impl<T: core::hash::Hash, const N: usize> From<[T; N]> for OnceCuckooFilter<T> {
-    fn from(items: [T; N]) -> Self {
-        items.into_iter().collect()
-    }
-}
-
-/// Collects the array.
-#[cfg(feature = "std")]
-impl<'a, T: core::hash::Hash + ?Sized + 'a, const N: usize> From<[&'a T; N]>
-    for OnceCuckooFilter<T>
-{
-    fn from(items: [&'a T; N]) -> Self {
-        items.into_iter().collect()
     }
 }
 

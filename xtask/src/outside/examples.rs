@@ -103,12 +103,19 @@ fn extract(path: &str, text: &str) -> Vec<Example> {
 /// What a line of a macro has where the page has the name of a type.
 const NAME: &str = "stringify!($ty)";
 
+/// The other arguments in such lines: the name of a crate, and what three inserts into the type
+/// [below](first_of_a_macro) return.
+const ARGUMENTS: [(&str, &str); 2] =
+    [("$krate", "tamis_core"), ("$results", "[true, true, false]")];
+
 /// Returns the text of a line of documentation that a macro writes for several types: strings, and
-/// between them [`NAME`].
+/// between them [`NAME`] and [`ARGUMENTS`].
 fn of_a_macro(line: &str) -> Option<String> {
     let parts = line.trim().strip_prefix("#[doc = concat!(")?.strip_suffix(")]")?;
-    let parts = &parts.replace("\", $krate, \"", "tamis_core");
-    let text = |part: &str| Some(part.strip_prefix('"')?.strip_suffix('"')?.to_owned());
+    let parts = ARGUMENTS.iter().fold(parts.to_owned(), |parts, (name, value)| {
+        parts.replace(&format!("\", {name}, \""), value)
+    });
+    let text = |part: &str| Some(part.strip_prefix('"')?.strip_suffix('"')?.replace("\\\"", "\""));
     let parts: Option<Vec<_>> = parts.split(&format!(", {NAME}, ")).map(text).collect();
     let line = parts?.join(NAME);
     line.strip_prefix(' ').map(str::to_owned)
@@ -203,6 +210,13 @@ mod tests {
         for text in [text, &text.replace("{ First", "{\n    First")] {
             assert_eq!(extract("a.rs", text), [example(2, "", &["let a = First::new();"])]);
         }
+    }
+
+    #[test]
+    fn a_line_of_a_macro_has_its_arguments_and_quotes() {
+        let line = r#"    #[doc = concat!(" assert_eq!(f(\"a\"), ", $results, ");")]"#;
+        let expected = "assert_eq!(f(\"a\"), [true, true, false]);";
+        assert_eq!(of_a_macro(line).as_deref(), Some(expected));
     }
 
     #[test]

@@ -71,15 +71,6 @@ impl<W: Claim, T: ?Sized, S> Chain<W, T, S> {
     }
 
     #[inline]
-    pub(crate) fn contains<Q: ?Sized>(&self, item: &Q) -> bool
-    where
-        T: Borrow<Q>,
-        S: HashItem<Q>,
-    {
-        self.contains_hash(self.hasher.hash_item(item))
-    }
-
-    #[inline]
     pub(crate) fn insert_hash(&self, hash: u64) -> bool {
         claim::insert(&self.slices, hash)
     }

@@ -30,6 +30,10 @@ fn fill<W: Claim>(filter: &Filter<W>, next: &mut u64, count: usize) {
     }
 }
 
+fn contains<W: Claim>(filter: &Filter<W>, item: u64) -> bool {
+    filter.contains_hash(filter.hasher.hash_item(&item))
+}
+
 /// A slice in which all items count takes exactly its capacity, and the next insert goes to the
 /// next slice.
 #[test]
@@ -91,7 +95,7 @@ fn growth_is_retried_after_a_failed_allocation() {
     fill(&filter, &mut next, 1000);
     assert_eq!(filter.slices.len(), 2);
     assert!(filter.slices.figures(None).saturation.value < 1.0);
-    assert!((0..next).all(|item| filter.contains(&item)));
+    assert!((0..next).all(|item| contains(&filter, item)));
 }
 
 /// Batches return what single operations return, across slices, and leave the same bits.
@@ -160,7 +164,7 @@ fn a_copy_grows_on() {
     fill(&copy, &mut next, 10);
     assert_eq!(copy.slices.len(), 3);
     assert_eq!(filter.slices.len(), 2);
-    assert!((0..next).all(|item| copy.contains(&item)));
+    assert!((0..next).all(|item| contains(&copy, item)));
 }
 
 /// A cleared filter is as it was built.
@@ -171,7 +175,7 @@ fn a_cleared_filter_starts_again() {
     fill(&filter, &mut next, 30_000);
     filter.clear();
     assert_eq!((filter.slices.len(), filter.slices.capacity()), (1, 1000));
-    assert!(!(0..next).any(|item| filter.contains(&item)));
+    assert!(!(0..next).any(|item| contains(&filter, item)));
     fill(&filter, &mut next, 1001);
     assert_eq!(filter.slices.len(), 2);
 }

@@ -14,51 +14,6 @@ use crate::figures::{LineRate, ones};
 use crate::geometry::with_equal_hashes;
 
 impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
-    /// Returns how full the filter is; above 1 its false-positive rate may be higher than
-    /// requested. Reads all bits: `O(size)`.
-    ///
-    /// In a window by items it is the number of items in the live generations, divided by the
-    /// number that they are sized for: at most 1, apart from the error of the estimate. In a window
-    /// by time it is that of the fullest generation alone, so that a [burst](Self#bursts) shows.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use std::time::Duration;
-    /// use tamis::RotatingBloomFilter;
-    ///
-    /// let hour = Duration::from_secs(3600);
-    /// let seen = RotatingBloomFilter::<u64>::builder().capacity(6000).span(hour).build()?;
-    /// // One generation of the six that make the window gets a third of the capacity.
-    /// seen.insert_many_with(0..2000, |_, _| ());
-    /// assert!((1.8..2.1).contains(&seen.saturation()));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn saturation(&self) -> f64 {
-        self.figures().saturation.value
-    }
-
-    /// Returns the false-positive rate of the current contents: the probability that a query for an
-    /// item that was not inserted finds its bits in at least one live generation. Computed from the
-    /// contents of all generations, place by place. Reads all bits: `O(size)`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::RotatingBloomFilter;
-    /// let seen = RotatingBloomFilter::<u64>::with_capacity(10_000)?;
-    /// seen.insert_many_with(0..100_000, |_, _| ());
-    /// assert!((0.006..0.0105).contains(&seen.false_positive_rate()));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    #[must_use]
-    pub fn false_positive_rate(&self) -> f64 {
-        self.figures().false_positive_rate.value
-    }
-
     /// Reads the places of all live generations once, or evenly spread places: at least as many as
     /// have this number of lines.
     pub(crate) fn read_figures(&self, lines: Option<u64>) -> Figures {

@@ -104,7 +104,7 @@ impl Compare<'_> {
     #[inline(always)]
     fn compare(self, paired: bool, same: bool) -> ([bool; BATCH], bool) {
         let Self { batch, loaded, forms: Forms { each: [form, next], .. }, .. } = self;
-        let tags = [form.tag(), next.tag()];
+        let tags = [form.tag, next.tag];
         let [numbers, next_numbers] = [form, next].map(|form| form.shape.numbers());
         let (mut marks, mut others) = ([0; BATCH], 0);
         for which in 0..2 {

@@ -25,7 +25,7 @@ pub(crate) struct Form {
     pub(crate) shape: Shape,
     /// The tag of a bucket at rest, in its place in the upper half of a bucket of 128 bits, or in
     /// one of 64.
-    tag: u64,
+    pub(crate) tag: u64,
 }
 
 /// The forms of a level and of the next one.
@@ -149,12 +149,6 @@ impl Form {
     #[inline(always)]
     pub(crate) const fn offset(&self, highest: u32) -> u32 {
         highest + 1 - self.shape.width
-    }
-
-    /// Returns the tag of a bucket at rest, in its place in the last half of a bucket.
-    #[inline(always)]
-    pub(crate) const fn tag(&self) -> u64 {
-        self.tag
     }
 }
 

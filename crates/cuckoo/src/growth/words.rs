@@ -141,7 +141,8 @@ impl Words {
         match self {
             Self::Single(words) => {
                 for (places, into) in places.iter().zip(&mut into.words) {
-                    for (places, into) in chunks(places).iter().zip(chunks_mut(into)) {
+                    let (places, into) = (places.as_chunks::<4>().0, into.as_chunks_mut::<4>().0);
+                    for (places, into) in places.iter().zip(into) {
                         for (&place, into) in places.iter().zip(into) {
                             // ORDERING: the caller's.
                             *into = words.word(place as usize).load(order);
@@ -151,7 +152,8 @@ impl Words {
             }
             Self::Paired(pairs) => {
                 for (places, into) in places.iter().zip(&mut into.pairs) {
-                    for (places, into) in chunks(places).iter().zip(chunks_mut(into)) {
+                    let (places, into) = (places.as_chunks::<4>().0, into.as_chunks_mut::<4>().0);
+                    for (places, into) in places.iter().zip(into) {
                         for (&place, into) in places.iter().zip(into) {
                             // ORDERING: the caller's.
                             let bits = pairs.pair(place as usize).load(order);
@@ -208,18 +210,6 @@ pub(crate) struct Loaded<const N: usize> {
 impl<const N: usize> Loaded<N> {
     /// A value to be overwritten.
     pub(crate) const EMPTY: Self = Self { words: [[0; N]; 2], pairs: [[[0; 2]; N]; 2] };
-}
-
-/// Returns the elements by four. Their number is a multiple of that.
-#[inline(always)]
-const fn chunks<T>(all: &[T]) -> &[[T; 4]] {
-    all.as_chunks().0
-}
-
-/// As [`chunks`].
-#[inline(always)]
-const fn chunks_mut<T>(all: &mut [T]) -> &mut [[T; 4]] {
-    all.as_chunks_mut().0
 }
 
 /// Returns the number of lines of this number of buckets.
