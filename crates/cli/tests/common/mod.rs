@@ -229,19 +229,35 @@ pub(crate) mod processes {
     use std::os::fd::AsFd;
     use std::path::Path;
     use std::process::{Child, Command, Stdio};
-    use std::thread;
+    use std::sync::{Arc, Once};
     use std::time::Instant;
+    use std::{fs, thread};
 
     use rustix::process::{Pid, Signal, kill_process};
+    use signal_hook::consts::{SIGHUP, SIGINT};
+    use signal_hook::flag;
 
     use super::program;
 
-    /// Returns a command that runs the program, with pipes for everything.
+    /// Returns a command that runs the program, with pipes for everything. No signal is ignored.
     pub(crate) fn piped(args: &[&str], filter: &Path) -> Command {
+        static CATCH: Once = Once::new();
+        CATCH.call_once(catch_ignored);
         let mut command = program();
         command.args(args).arg(filter);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
+    }
+
+    /// Catches what this program has inherited as ignored, from `nohup` or a shell's `&`, and does
+    /// nothing then. A child inherits an ignored signal, and resets a caught one.
+    fn catch_ignored() {
+        let status = fs::read_to_string("/proc/self/status").expect("Linux has it");
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask");
+        let mask = u64::from_str_radix(mask.trim(), 16).expect("a mask");
+        for signal in [SIGHUP, SIGINT].into_iter().filter(|signal| mask >> (signal - 1) & 1 == 1) {
+            flag::register(signal, Arc::default()).expect("it may be caught");
+        }
     }
 
     /// Sends a signal to a process that has not been waited for.
