@@ -165,21 +165,23 @@ fn a_filter_grows_to_the_same_end() {
     }
 }
 
-/// A filter of every kind with this hasher, also as one with a hasher that is chosen at run time.
+/// A filter of every kind with this hasher, chosen at run time. One whose type has the hasher has the
+/// same bytes.
 fn of_each_kind<S: StableHasher + HashItem<u64>>(hasher: &S)
 where
     AnyStable: From<S>,
 {
     macro_rules! kinds {
         ($($name:ident)*) => {$({
-            let builder = $name::<u64>::builder().capacity(300).hasher(hasher.clone());
-            let filter = filled(builder.build().unwrap(), 250);
+            let any = AnyStable::from(hasher.clone());
+            let builder = $name::<u64>::builder().capacity(300);
+            let filter = filled(builder.clone().hasher(any).build().unwrap(), 250);
             check_round_trip(&filter);
+            let of_type = filled(builder.hasher(hasher.clone()).build().unwrap(), 250);
             let bytes = bytes_of(&filter);
-            let any: $name<u64, AnyStable> = read(&bytes[..]).unwrap();
-            check_answers(&any, &bytes, &Options::new());
-            let builder = $name::<u64>::builder().capacity(300).hasher(AnyStable::from(hasher.clone()));
-            assert!(bytes_of(&filled(builder.build().unwrap(), 250)) == bytes, "other bytes by AnyStable");
+            assert!(bytes_of(&of_type) == bytes, "other bytes by the hasher of the type");
+            let again: $name<u64, S> = read(&bytes[..]).unwrap();
+            assert!(bytes_of(&again) == bytes, "other bytes after a read by this type");
         })*};
     }
     kinds!(BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter
@@ -198,7 +200,7 @@ fn every_hasher() {
 }
 
 /// A filter of every layout with this hasher.
-fn of_each_layout<S: StableHasher + HashItem<u64>>(hasher: &S) {
+fn of_each_layout(hasher: &AnyStable) {
     let classic = BloomFilter::<u64>::builder().bits(3001).probes(7).hasher(hasher.clone());
     check_round_trip(&filled(classic.build().unwrap(), 200));
     macro_rules! lines {
@@ -219,14 +221,14 @@ fn of_each_layout<S: StableHasher + HashItem<u64>>(hasher: &S) {
 
 #[test]
 fn every_layout_with_every_hasher() {
-    of_each_layout(&Rapid::with_seed(11));
-    of_each_layout(&Xxh3::with_seed(12));
-    of_each_layout(&Xxh64::with_seed(13));
-    of_each_layout(&SipHash13::with_key([14; 16]));
-    of_each_layout(&AnyStable::from(SipHash13::with_key([15; 16])));
+    of_each_layout(&Rapid::with_seed(11).into());
+    of_each_layout(&Xxh3::with_seed(12).into());
+    of_each_layout(&Xxh64::with_seed(13).into());
+    of_each_layout(&SipHash13::with_key([14; 16]).into());
 }
 
-/// Items of every type: a loaded filter has the items themselves, not only their hashes.
+/// Items of every type: a loaded filter has the items themselves, not only their hashes. One type of
+/// either crate, since a filter sees hashes only.
 #[test]
 fn items_of_every_type_with_every_hasher() {
     macro_rules! check {
@@ -247,15 +249,15 @@ fn items_of_every_type_with_every_hasher() {
     macro_rules! types {
         ($($hasher:expr;)*) => {$(
             check!(u64, (0..300_u64).collect::<Vec<_>>(), $hasher,
-                BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter);
+                BloomFilter CuckooFilter);
             check!(u32, (0..300_u32).collect::<Vec<_>>(), $hasher,
-                BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter);
+                BloomFilter CuckooFilter);
             check!(u128, (0..300_u128).collect::<Vec<_>>(), $hasher,
-                BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter);
+                BloomFilter CuckooFilter);
             check!(str, (0..300).map(|item| "x".repeat(item)).collect::<Vec<_>>(), $hasher,
-                BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter);
+                BloomFilter CuckooFilter);
             check!([u8], (0..300).map(|item| vec![7_u8; item]).collect::<Vec<_>>(), $hasher,
-                BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter);
+                BloomFilter CuckooFilter);
         )*};
     }
     types! {
