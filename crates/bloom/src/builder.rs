@@ -6,7 +6,7 @@ use tamis_core::BuildError;
 
 use crate::array::Array;
 use crate::filter::{Buildable, InLines};
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, Kind};
 use crate::shared::Shared;
 
 /// The false-positive rate when none is given.
@@ -42,13 +42,44 @@ pub(crate) const DEFAULT_RATE: f64 = 0.01;
 #[derive(Clone)]
 #[must_use = "a builder does nothing until it builds"]
 pub struct Builder<F: Buildable> {
+    sizes: Sizes,
+    hasher: F::Hasher,
+}
+
+/// The sizes that were given to a builder.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sizes {
     capacity: Option<usize>,
     rate: Option<f64>,
     bits: Option<u64>,
     probes: Option<u32>,
     words: Option<u32>,
     like: Option<Geometry>,
-    hasher: F::Hasher,
+}
+
+impl Sizes {
+    /// Returns the geometry of a filter of this kind.
+    fn geometry(self, kind: Kind) -> Result<Geometry, BuildError> {
+        let Self { capacity, rate, bits, probes, words, like } = self;
+        match (capacity, rate, (bits, probes), like) {
+            // The sizes of another filter of the same type; only a capacity may go with them.
+            (_, None, (None, None), Some(geometry)) if words.is_none() => {
+                if geometry.kind() == kind { Ok(geometry) } else { Err(BuildError::Layout) }
+            }
+            // By items and rate.
+            (Some(items), rate, (None, None), None) => {
+                Geometry::for_items(kind, items as u64, rate.unwrap_or(DEFAULT_RATE), words)
+            }
+            // By bits and probes.
+            (None, None, (Some(bits), Some(probes)), None) => {
+                Geometry::for_bits(kind, bits, probes, words)
+            }
+            // Too little, or too much.
+            (None, _, (None, None), None) => Err(BuildError::Unsized),
+            (None, None, _, None) => Err(BuildError::Incomplete),
+            _ => Err(BuildError::Conflict),
+        }
+    }
 }
 
 impl<F: Buildable> Builder<F> {
@@ -69,15 +100,7 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn new(hasher: F::Hasher) -> Self {
-        Self {
-            capacity: None,
-            rate: None,
-            bits: None,
-            probes: None,
-            words: None,
-            like: None,
-            hasher,
-        }
+        Self { sizes: Sizes::default(), hasher }
     }
 
     /// Sets the number of distinct items that the filter holds at its rate. 0 counts as 1 and gives
@@ -93,7 +116,7 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn capacity(mut self, items: usize) -> Self {
-        self.capacity = Some(items);
+        self.sizes.capacity = Some(items);
         self
     }
 
@@ -111,7 +134,7 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn false_positive_rate(mut self, rate: f64) -> Self {
-        self.rate = Some(rate);
+        self.sizes.rate = Some(rate);
         self
     }
 
@@ -131,7 +154,7 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn bits(mut self, bits: u64) -> Self {
-        self.bits = Some(bits);
+        self.sizes.bits = Some(bits);
         self
     }
 
@@ -148,7 +171,7 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn probes(mut self, probes: u32) -> Self {
-        self.probes = Some(probes);
+        self.sizes.probes = Some(probes);
         self
     }
 
@@ -167,7 +190,7 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn like(mut self, geometry: Geometry) -> Self {
-        self.like = Some(geometry);
+        self.sizes.like = Some(geometry);
         self
     }
 
@@ -187,8 +210,7 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn hasher<S>(self, hasher: S) -> Builder<F::WithHasher<S>> {
-        let Self { capacity, rate, bits, probes, words, like, .. } = self;
-        Builder { capacity, rate, bits, probes, words, like, hasher }
+        Builder { sizes: self.sizes, hasher }
     }
 
     /// Returns the sizes that the filter would have, without building it.
@@ -207,32 +229,7 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn geometry(&self) -> Result<Geometry, BuildError> {
-        let Self { capacity, rate, bits, probes, words, like, .. } = *self;
-        match (capacity, rate, (bits, probes), like) {
-            // The sizes of another filter of the same type; only a capacity may go with them.
-            (_, None, (None, None), Some(geometry)) if words.is_none() => {
-                if geometry.kind() == F::Array::KIND {
-                    Ok(geometry)
-                } else {
-                    Err(BuildError::Layout)
-                }
-            }
-            // By items and rate.
-            (Some(items), rate, (None, None), None) => Geometry::for_items(
-                F::Array::KIND,
-                items as u64,
-                rate.unwrap_or(DEFAULT_RATE),
-                words,
-            ),
-            // By bits and probes.
-            (None, None, (Some(bits), Some(probes)), None) => {
-                Geometry::for_bits(F::Array::KIND, bits, probes, words)
-            }
-            // Too little, or too much.
-            (None, _, (None, None), None) => Err(BuildError::Unsized),
-            (None, None, _, None) => Err(BuildError::Incomplete),
-            _ => Err(BuildError::Conflict),
-        }
+        self.sizes.geometry(F::Array::KIND)
     }
 
     /// Builds an empty filter.
@@ -252,7 +249,7 @@ impl<F: Buildable> Builder<F> {
     /// ```
     pub fn build(self) -> Result<F, BuildError> {
         let geometry = self.geometry()?;
-        let capacity = self.capacity.unwrap_or_else(|| geometry.items_at_fill(0.5) as usize);
+        let capacity = self.sizes.capacity.unwrap_or_else(|| geometry.items_at_fill(0.5) as usize);
         Shared::new(geometry, capacity.max(1), self.hasher).map(F::from_shared)
     }
 }
@@ -293,7 +290,7 @@ impl<F: InLines> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn words(mut self, words: u32) -> Self {
-        self.words = Some(words);
+        self.sizes.words = Some(words);
         self
     }
 }
@@ -328,13 +325,6 @@ impl<F: Buildable<Hasher: Clone>> From<&F> for Builder<F> {
 
 impl<F: Buildable> fmt::Debug for Builder<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder")
-            .field("capacity", &self.capacity)
-            .field("false_positive_rate", &self.rate)
-            .field("bits", &self.bits)
-            .field("probes", &self.probes)
-            .field("words", &self.words)
-            .field("like", &self.like)
-            .finish_non_exhaustive()
+        f.debug_struct("Builder").field("sizes", &self.sizes).finish_non_exhaustive()
     }
 }

@@ -119,12 +119,6 @@ impl Shape {
         self.key == other.key
     }
 
-    /// Returns the number of different fingerprints. Zero is not one.
-    #[inline]
-    pub(crate) const fn fingerprints(self) -> u64 {
-        self.mask()
-    }
-
     /// Returns whether a bucket is a pair of words.
     #[inline(always)]
     pub(crate) const fn is_pair(self) -> bool {
@@ -177,7 +171,7 @@ impl Shape {
         }
     }
 
-    /// Returns the mask of the lowest slot.
+    /// Returns the mask of the lowest slot. It is also the number of fingerprints: zero is not one.
     #[inline]
     pub(crate) const fn mask(self) -> u64 {
         u64::MAX >> (64 - self.width)

@@ -95,6 +95,37 @@ struct Sizes {
     like: Option<Geometry>,
 }
 
+impl Sizes {
+    fn geometry(self) -> Result<Geometry, BuildError> {
+        let Self { capacity, max_capacity, rate, buckets, slots, fingerprint_bits, like } = self;
+        // Exactly one of the three ways to give the sizes must be used, and completely.
+        match (capacity, rate, (buckets, slots, fingerprint_bits), like) {
+            // The other ways say themselves whether the filter grows.
+            (_, _, sizes, like)
+                if max_capacity.is_some() && (sizes != (None, None, None) || like.is_some()) =>
+            {
+                Err(BuildError::Conflict)
+            }
+            (_, None, (None, None, None), Some(geometry)) => geometry.supported(),
+            (Some(items), rate, (None, None, None), None) => {
+                let (items, rate) = (items.max(1) as u64, rate.unwrap_or(DEFAULT_RATE));
+                match max_capacity {
+                    Some(most) if most as u64 > items => {
+                        Plan::new(items, most as u64, rate).map(Geometry::growing)
+                    }
+                    _ => Geometry::for_items(items, rate),
+                }
+            }
+            (None, None, (Some(buckets), Some(slots), Some(bits)), None) => {
+                Geometry::for_buckets(buckets, slots, bits)
+            }
+            (None, _, (None, None, None), None) => Err(BuildError::Unsized),
+            (None, None, _, None) => Err(BuildError::Incomplete),
+            _ => Err(BuildError::Conflict),
+        }
+    }
+}
+
 impl<F: Buildable> Builder<F> {
     /// Returns a builder with this hasher. This is the only way to get a builder without feature
     /// `std`, because the method `builder` of a filter needs random keys.
@@ -289,33 +320,7 @@ impl<F: Buildable> Builder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn geometry(&self) -> Result<Geometry, BuildError> {
-        let Sizes { capacity, max_capacity, rate, buckets, slots, fingerprint_bits, like } =
-            self.sizes;
-        // Exactly one of the three ways to give the sizes must be used, and completely.
-        match (capacity, rate, (buckets, slots, fingerprint_bits), like) {
-            // The other ways say themselves whether the filter grows.
-            (_, _, sizes, like)
-                if max_capacity.is_some() && (sizes != (None, None, None) || like.is_some()) =>
-            {
-                Err(BuildError::Conflict)
-            }
-            (_, None, (None, None, None), Some(geometry)) => geometry.supported(),
-            (Some(items), rate, (None, None, None), None) => {
-                let (items, rate) = (items.max(1) as u64, rate.unwrap_or(DEFAULT_RATE));
-                match max_capacity {
-                    Some(most) if most as u64 > items => {
-                        Plan::new(items, most as u64, rate).map(Geometry::growing)
-                    }
-                    _ => Geometry::for_items(items, rate),
-                }
-            }
-            (None, None, (Some(buckets), Some(slots), Some(bits)), None) => {
-                Geometry::for_buckets(buckets, slots, bits)
-            }
-            (None, _, (None, None, None), None) => Err(BuildError::Unsized),
-            (None, None, _, None) => Err(BuildError::Incomplete),
-            _ => Err(BuildError::Conflict),
-        }
+        self.sizes.geometry()
     }
 
     /// Builds an empty filter.

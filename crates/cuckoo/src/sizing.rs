@@ -82,7 +82,7 @@ pub(crate) fn rate(buckets: u64, shape: Shape, items: u64) -> f64 {
 
 /// Returns the number of classes of a filter.
 pub(crate) fn classes(buckets: u64, shape: Shape) -> f64 {
-    buckets as f64 * shape.fingerprints() as f64 / 2.0
+    buckets as f64 * shape.mask() as f64 / 2.0
 }
 
 /// Returns the expected false-positive rate of a filter of this number of classes.
@@ -133,7 +133,7 @@ fn buckets_for_rate(items: u64, rate: f64, shape: Shape) -> Option<u64> {
     }
     // Solve `rate` for the number of classes.
     let classes = -1.0 / expm1(log1p(-of_classes) / items as f64);
-    let buckets = even((2.0 * classes / shape.fingerprints() as f64) as u128);
+    let buckets = even((2.0 * classes / shape.mask() as f64) as u128);
     // Rounding may give two buckets too few.
     [buckets, buckets.saturating_add(2)]
         .into_iter()
@@ -153,7 +153,7 @@ mod tests {
         for (slots, width) in [(4, 16), (3, 20), (2, 32), (7, 18), (5, 25), (4, 32)] {
             let shape = Shape::with_sizes(slots, width).unwrap();
             let (buckets, items) = (1_000_000, 900_000 * u64::from(slots));
-            let approximate = 2.0 * 0.9 * f64::from(slots) / shape.fingerprints() as f64;
+            let approximate = 2.0 * 0.9 * f64::from(slots) / shape.mask() as f64;
             let ratio = rate(buckets, shape, items) / approximate;
             assert!((0.9999..1.001).contains(&ratio), "{shape:?}: {ratio}");
         }

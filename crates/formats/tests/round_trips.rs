@@ -165,8 +165,8 @@ fn a_filter_grows_to_the_same_end() {
     }
 }
 
-/// A filter of every kind with this hasher, chosen at run time. One whose type has the hasher has the
-/// same bytes.
+/// A filter of every kind with this hasher, chosen at run time. One whose type has the hasher has
+/// the same bytes.
 fn of_each_kind<S: StableHasher + HashItem<u64>>(hasher: &S)
 where
     AnyStable: From<S>,
@@ -227,8 +227,8 @@ fn every_layout_with_every_hasher() {
     of_each_layout(&SipHash13::with_key([14; 16]).into());
 }
 
-/// Items of every type: a loaded filter has the items themselves, not only their hashes. One type of
-/// either crate, since a filter sees hashes only.
+/// Items of every type: a loaded filter has the items themselves, not only their hashes. One type
+/// of either crate, since a filter sees hashes only.
 #[test]
 fn items_of_every_type_with_every_hasher() {
     macro_rules! check {
