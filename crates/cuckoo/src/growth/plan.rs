@@ -220,8 +220,11 @@ impl Plan {
 
     /// Returns the loads of this table.
     fn loads(&self) -> &'static Loads {
-        let last = self.shape(self.doublings).slots;
-        if self.paired && (6..=7).contains(&last) { &LOW_LOADS } else { &LOADS }
+        match (self.paired, self.shape(self.doublings).slots) {
+            (true, 6..=7) => &LOW_LOADS,
+            (true, 8..) => &LOADS_OF_MANY,
+            _ => &LOADS,
+        }
     }
 
     /// Returns the number of items up to which a table at this pointer does not split further.
@@ -335,42 +338,42 @@ struct Loads {
     rest: [u32; 12],
     /// By how much a table splits further while buckets of this number of slots become ones of
     /// more, in permille of its items: with a share `f` of them split, it has fewer items by this
-    /// times `f · (1 - f)`.
-    ///
-    /// The buckets that are not split still get two times the items of the others, and they have
-    /// fewer slots. So they would be full long before the others.
+    /// times `f · (1 - f)`. For the buckets that are not split have fewer slots, too.
     dips: [u32; 12],
 }
 
-/// The loads of all tables but those of [`LOW_LOADS`].
-///
-/// MEASURED: a table at 1 % takes 1.12 times the memory of a fixed filter at the same rate on
-/// average, and 1.28 times at most; at a load of 72 % it would be 1.3 and 1.5 (any machine:
-/// computed by `the_size_stays_near_that_of_a_fixed_filter_at_every_count`). With nine and eleven
-/// slots at 850 permille it would take less, but an insert 74 ns instead of 61 (from empty to 2.5
-/// million items at 1 %, Zen 5).
+/// The loads of all tables but those below.
 ///
 /// MEASURED: with the dips, the searches of an insert read 5.2 buckets on average, instead of 50 at
 /// 1e-4 with buckets of 64 bits (any machine: counted, from 100,000 to 7 million items). Without
 /// them, half of the last tables with two and three slots refused items before their capacity. With
 /// them, none of 51,185 of the smallest such tables did (any machine: counted).
 const LOADS: Loads = Loads {
-    rest: [0, 0, 780, 840, 835, 845, 840, 850, 850, 790, 850, 810],
+    rest: [0, 0, 780, 840, 835, 845, 840, 850, 0, 0, 0, 0],
     dips: [0, 0, 700, 300, 200, 150, 0, 0, 0, 0, 0, 0],
+};
+
+/// The loads of a table whose last buckets have 128 bits and eight or more slots: at rates above
+/// about 2e-4.
+///
+/// MEASURED: a table at 1 % takes 1.27 times the memory of a fixed filter at most, and 1.147 times
+/// on average, instead of 1.37 and 1.175 with loads of 79 and 81 % for nine and eleven slots (any
+/// machine: computed, from 100,000 to 10^8 items; 1.3 and 1.15 are allowed).
+const LOADS_OF_MANY: Loads = Loads {
+    rest: [0, 0, 0, 840, 835, 845, 860, 860, 860, 850, 850, 810],
+    dips: [0, 0, 0, 300, 200, 150, 0, 0, 0, 0, 0, 0],
 };
 
 /// The loads of a table whose last buckets have 128 bits and six or seven slots: at rates from
 /// about 3e-6 to 2e-4. It uses nearly all bits of its slots, so there is memory left for lower
 /// loads.
 ///
-/// MEASURED: a table at 1e-4 takes 1.24 times the memory of a fixed filter at most, and 1.15 on
-/// average, instead of 1.16 and 1.09 (any machine: computed, from 100,000 to 10^8 items; 1.3 and
-/// 1.15 are allowed). An insert takes 132 to 150 ns instead of 192 to 209 ns, and in batches 101 to
-/// 111 ns instead of 158 to 174 (from empty to 7 million items, the fastest of four runs, twice; an
-/// Intel Xeon, machine not recorded). Only three slots have a dip: with one of 200 for four slots
-/// too, the average would be 1.1506.
+/// MEASURED: a table at 1e-4 takes 1.23 times the memory of a fixed filter at most, and 1.149 on
+/// average, instead of 1.16 and 1.09 at loads of 83 to 85 % (computed as above). With nearly these
+/// loads an insert takes 132 to 150 ns instead of 192 to 209 ns (from empty to 7 million items, the
+/// fastest of four runs, twice; an Intel Xeon, machine not recorded).
 const LOW_LOADS: Loads = Loads {
-    rest: [0, 0, 0, 820, 830, 790, 795, 805, 850, 850, 850, 850],
+    rest: [0, 0, 0, 820, 830, 795, 800, 810, 850, 0, 0, 0],
     dips: [0, 0, 0, 300, 0, 0, 0, 0, 0, 0, 0, 0],
 };
 
