@@ -1,16 +1,19 @@
 //! `test`: runs the tests and doctests of a workspace.
 
 use std::ffi::OsStr;
+use std::process::Command;
+use std::thread;
 
 use xshell::{Shell, cmd};
 
 use crate::{Result, programs, workspace};
 
 /// The programs that run alone: the threads of two race each other, and no other program takes
-/// their processors; the third has servers that must answer before deadlines. Its tests mostly
-/// wait, so four run at a time: 69 s instead of 99 with two (Zen 4).
-const ALONE: [(&str, &[&str]); 3] =
-    [("race", &[]), ("races", &[]), ("servers", &["--test-threads", "4"])];
+/// their processors; the third has servers that must answer before deadlines.
+const ALONE: [&str; 3] = ["race", "races", SERVERS];
+
+/// The program of the tests that start servers.
+pub(crate) const SERVERS: &str = "servers";
 
 /// Runs the tests of the workspace, without what takes long: the replay of fuzzed inputs and the
 /// examples in a user's crate.
@@ -31,16 +34,22 @@ pub(crate) fn run_tools(sh: &Shell) -> Result {
 /// Builds the test programs of the packages that cargo's flags select, and runs them.
 pub(crate) fn run_programs(sh: &Shell, flags: &[impl AsRef<OsStr>]) -> Result {
     let programs = programs::build(sh, flags)?;
-    let alone = |program: &programs::Program| ALONE.iter().find(|(name, _)| *name == program.name);
-    for program in &programs {
-        if let Some((_, arguments)) = alone(program) {
-            let mut command = program.command();
-            command.args(*arguments);
-            programs::run_all([command])?;
-        }
+    let is_alone = |program: &&programs::Program| ALONE.contains(&program.name.as_str());
+    for program in programs.iter().filter(is_alone) {
+        let is_servers = program.name == SERVERS;
+        programs::run_all([if is_servers { of_servers(program) } else { program.command() }])?;
     }
-    let others = programs.iter().filter(|program| alone(program).is_none());
+    let others = programs.iter().filter(|program| !is_alone(program));
     programs::run_all(others.map(programs::Program::command))
+}
+
+/// Returns the command that runs the tests with servers. They mostly wait, so at least four run at
+/// a time: 69 s on two processors, instead of 99 with two at a time (Zen 4).
+pub(crate) fn of_servers(program: &programs::Program) -> Command {
+    let threads = thread::available_parallelism().map_or(1, usize::from).max(4);
+    let mut command = program.command();
+    command.arg(format!("--test-threads={threads}"));
+    command
 }
 
 /// Runs the doctests of the packages that cargo's flags select.

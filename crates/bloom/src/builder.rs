@@ -47,7 +47,7 @@ pub struct Builder<F: Buildable> {
 }
 
 /// The sizes that were given to a builder.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 struct Sizes {
     capacity: Option<usize>,
     rate: Option<f64>,
@@ -325,6 +325,13 @@ impl<F: Buildable<Hasher: Clone>> From<&F> for Builder<F> {
 
 impl<F: Buildable> fmt::Debug for Builder<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder").field("sizes", &self.sizes).finish_non_exhaustive()
+        f.debug_struct("Builder")
+            .field("capacity", &self.sizes.capacity)
+            .field("false_positive_rate", &self.sizes.rate)
+            .field("bits", &self.sizes.bits)
+            .field("probes", &self.sizes.probes)
+            .field("words", &self.sizes.words)
+            .field("like", &self.sizes.like)
+            .finish_non_exhaustive()
     }
 }

@@ -211,7 +211,7 @@ implement_debug! {
     BlockedBloomFilter: geometry capacity;
     OnceBloomFilter: geometry capacity;
     CountingBloomFilter: geometry capacity;
-    ScalableBloomFilter: capacity max_capacity;
-    OnceScalableBloomFilter: capacity max_capacity;
+    ScalableBloomFilter: capacity size_in_bytes;
+    OnceScalableBloomFilter: capacity size_in_bytes;
     RotatingBloomFilter: window geometry;
 }

@@ -1,4 +1,4 @@
-//! The methods that are the same in all filters of a fixed size.
+//! The methods that only filters of a fixed size have, and their inserts.
 
 use core::borrow::Borrow;
 

@@ -1,4 +1,4 @@
-//! The methods that are the same in both filters that grow.
+//! The methods that only filters that grow have, and their inserts.
 
 use core::borrow::Borrow;
 
@@ -81,8 +81,12 @@ macro_rules! methods {
             /// let filter = builder.build()?;
             /// assert_eq!(filter.max_capacity(), 9_223_372);
             #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
-            /// let filter = builder.max_capacity(1_000_000).build()?;
-            /// assert_eq!(filter.max_capacity(), 1_000_000);
+            /// let filter = builder.capacity(1024).max_capacity(1_000_000).build()?;
+            /// assert_eq!((filter.capacity(), filter.max_capacity()), (1024, 1_000_000));
+            /// let before = filter.size_in_bytes();
+            /// filter.insert_many_with(0..2000, |_, _| ());
+            /// assert_eq!(filter.capacity(), 1024 + 3 * 1024);
+            /// assert!(filter.size_in_bytes() > 4 * before);
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
             #[must_use]

@@ -1,4 +1,4 @@
-//! The methods that are the same in all filters of this crate.
+//! The methods that all filters of this crate have, with what they say of each group of types.
 
 use tamis_core::common_methods;
 
@@ -29,6 +29,7 @@ macro_rules! fixed {
             $ty.shared of "tamis_bloom",
             builder: Builder<Self>,
             inserted: bool = "[true, true, false]",
+            must_use: "`extend` inserts without results",
             with_capacity: " Builds an empty filter for `items` distinct items at a false-positive \
                             rate of 1 %, with a randomly keyed hasher. A capacity of 0 counts as 1.",
             builds: " Returns a builder, which sizes the filter by items and rate or by bits and \
@@ -75,8 +76,9 @@ fixed! {
 
 fixed! {
     CountingBloomFilter => " **at least one**",
-        " Computed from the contents as the mean over the lines, with an error of a few thousandths \
-         (a hundredth in a nearly empty filter). An item whose copies were all removed is absent.";
+        " An item is also absent if all its copies were removed. The rate is computed from the \
+         contents as the mean over the lines, with an error of a few thousandths (a hundredth in a \
+         nearly empty filter).";
     reads: " Reads all counters: `O(bits)`.",
     contains: " Returns whether the filter may have a copy of the item. `false` is certain. `true` \
                is wrong at the [`false_positive_rate`](Self::false_positive_rate).",
@@ -93,6 +95,7 @@ macro_rules! growing {
             $ty.chain of "tamis_bloom",
             builder: ScalableBuilder<Self>,
             inserted: bool = "[true, true, false]",
+            must_use: "`extend` inserts without results",
             with_capacity: " Builds an empty filter at a false-positive rate of 1 %, with a randomly \
                             keyed hasher. Its first slice takes `items` items, at least 1024.",
             builds: " Returns a builder, which takes a first and a last size, a rate, a limit for \
@@ -145,6 +148,7 @@ common_methods! {
     RotatingBloomFilter of "tamis_bloom",
     builder: RotatingBuilder<T>,
     inserted: bool = "[true, true, false]",
+    must_use: "`extend` inserts without results",
     with_capacity: " Builds an empty filter for a window of `items` items at a false-positive rate \
                     of 1 %, with a randomly keyed hasher. A capacity of 0 counts as 1.",
     builds: " Returns a builder, which sets the window, the rate and the hasher.",
@@ -171,8 +175,8 @@ common_methods! {
                  estimate. In a window by time it is that of the fullest generation alone, so that a \
                  [burst](Self#bursts) shows."
         = |filter| filter.figures().saturation.value,
-    rate: " The query finds the bits of the item in at least one live generation. Computed from the \
-           contents of all generations, place by place. Reads all bits: `O(size)`.",
+    rate: " It does so if all bits of the item are set in one of the live generations. Computed from \
+           the contents of all generations, place by place. Reads all bits: `O(size)`.",
     size: " Returns the size in bytes of the array, with the generation that is being cleared, and \
            of the locks."
         = |filter| filter.array.ring.size_in_bytes(),

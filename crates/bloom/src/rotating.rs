@@ -107,6 +107,19 @@ pub(crate) mod protocol {}
 /// contents.) If you expect bursts, pass as capacity the largest number of new items per
 /// generation, times `generations − 1`.
 ///
+/// ```
+/// # use tamis_bloom as tamis;
+/// use std::time::Duration;
+/// use tamis::RotatingBloomFilter;
+///
+/// let hour = Duration::from_secs(3600);
+/// let seen = RotatingBloomFilter::<u64>::builder().capacity(6000).span(hour).build()?;
+/// // One generation of the six that make the window gets a third of the capacity.
+/// seen.insert_many_with(0..2000, |_, _| ());
+/// assert!((1.8..2.1).contains(&seen.saturation()));
+/// # Ok::<(), tamis::BuildError>(())
+/// ```
+///
 /// # Exactly one
 ///
 /// Of concurrent inserts of an item, exactly one returns `true`, and no insert returns `true` again

@@ -69,7 +69,8 @@ macro_rules! implement_hashed {
                 self.$field.$insert(hash)
             }
 
-            #[inline]
+            // Always, as the method `contains` of the types.
+            #[inline(always)]
             fn contains_hash(&self, hash: u64) -> bool {
                 self.$field.$contains(hash)
             }
@@ -125,12 +126,12 @@ macro_rules! implement_from_arrays {
     )*};
 }
 
-/// Implements `Debug` for types: it shows what these methods return, and no contents.
+/// Implements `Debug` for types: it shows what these methods return.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! implement_debug {
     ($($ty:ident: $($method:ident)+;)*) => {$(
-        /// Shows the sizes, never the contents.
+        /// Shows sizes and numbers, never the contents.
         impl<T: ?Sized, S> core::fmt::Debug for $ty<T, S> {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 f.debug_struct(stringify!($ty))

@@ -1,11 +1,12 @@
 //! The methods that are the same in the filters of all crates.
 
 /// Defines the methods of a type that the crate `$krate` exports. With it comes the field that has
-/// its `hasher` and its `read_figures` (without one, the type has both). Then come its builder, the
-/// results of its inserts, and what each method says of it. Where the types compute something in
-/// their own ways, an expression follows.
+/// its `hasher` and its `read_figures` (without one, the type has both). Then come its builder,
+/// what inserts of "a", "b" and "a" return, why a caller must use that, and what the page of each
+/// method says. Where the types compute something in their own ways, an expression follows.
 ///
-/// The crate has the feature `std`, `BuildError` in its root, and a section "Batches" on its page.
+/// The type implements `Hashed` and `Filter`, and has `insert`. The crate has the feature `std`,
+/// `BuildError` in its root, and a section "Batches" on its page.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! common_methods {
@@ -13,6 +14,7 @@ macro_rules! common_methods {
         $ty:ident $(.$field:ident)? of $krate:literal,
         builder: $builder:ty,
         inserted: $inserted:ty = $results:literal,
+        must_use: $must_use:literal,
         with_capacity: $with_capacity:literal,
         builds: $builds:literal,
         contains: $($contains:literal)+,
@@ -82,6 +84,8 @@ macro_rules! common_methods {
             /// assert!(filter.contains("a") && !filter.contains("b"));
             /// # Ok::<(), Box<dyn core::error::Error>>(())
             /// ```
+            // Always: a query of a classic filter is inlined into the caller, and the compiler does
+            // not inline what has several callers.
             #[inline(always)]
             #[must_use]
             pub fn contains<Q: ?Sized>(&self, item: &Q) -> bool
@@ -138,7 +142,7 @@ macro_rules! common_methods {
             #[doc = concat!(" assert_eq!(filter.insert_many([\"a\", \"b\", \"a\"]), ", $results, ");")]
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
-            #[must_use = "`insert_many_with` inserts without results"]
+            #[must_use = $must_use]
             pub fn insert_many<I>(&self, items: I) -> $crate::alloc::vec::Vec<$inserted>
             where
                 I: IntoIterator<Item: $crate::AsItem<T>>,
@@ -288,8 +292,8 @@ macro_rules! common_methods {
             #[doc = concat!(" # use ", $krate, " as tamis;")]
             #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
             #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(10_000)?;")]
-            /// filter.try_extend(0..5000)?;
-            /// assert!((1e-6..0.01).contains(&filter.false_positive_rate()));
+            /// filter.try_extend(0..10_000)?;
+            /// assert!((0.001..0.012).contains(&filter.false_positive_rate()));
             /// # Ok::<(), Box<dyn core::error::Error>>(())
             /// ```
             #[must_use]

@@ -96,6 +96,7 @@ struct Sizes {
 }
 
 impl Sizes {
+    /// Returns the geometry of a filter of these sizes.
     fn geometry(self) -> Result<Geometry, BuildError> {
         let Self { capacity, max_capacity, rate, buckets, slots, fingerprint_bits, like } = self;
         // Exactly one of the three ways to give the sizes must be used, and completely.

@@ -1,4 +1,4 @@
-//! The methods that are the same in both filter types.
+//! The methods that are the same in both filter types, and `Clone`.
 
 use tamis_core::common_methods;
 use tamis_hash::ItemHasher;
@@ -11,8 +11,9 @@ use crate::multiset::CuckooFilter;
 use crate::once::OnceCuckooFilter;
 use crate::shared::Shared;
 
-/// Defines the methods of a type. `$results` is what inserts of "a", "b" and "a" return, and `once`
-/// says whether a merge stores an item that is in both filters once. The rest are sentences.
+/// Defines the methods of a type, and its `Clone`. `$results` is what inserts of "a", "b" and "a"
+/// return, and `once` says whether a merge stores an item that is in both filters once. The rest
+/// are sentences.
 macro_rules! methods {
     (
         $ty:ident -> $inserted:ty = $results:literal,
@@ -25,6 +26,7 @@ macro_rules! methods {
             $ty.shared of "tamis_cuckoo",
             builder: Builder<Self>,
             inserted: $inserted = $results,
+            must_use: "an insert may fail",
             with_capacity: " Creates an empty filter for `items` distinct items, at a \
                             false-positive rate of at most 1 %, with a randomly keyed hasher. A \
                             capacity of 0 counts as 1.",
@@ -42,8 +44,8 @@ macro_rules! methods {
                       " The query finds every item whose insert happened before the query, even \
                        while other threads relocate the item. It may or may not find an item that \
                        is inserted concurrently.",
-            inserts: " An error does not end the batch. Faster than single inserts in filters that \
-                      do not fit in the caches." $many,
+            inserts: " An error does not end the batch." "" " Faster than single inserts in filters \
+                      that do not fit in the caches." $many,
             queries: " Faster than single queries in filters that do not fit in the caches.",
             capacity: " Returns the number of distinct items for which the filter was built: the \
                        `max_capacity` of a filter that grows."
@@ -55,9 +57,9 @@ macro_rules! methods {
                         " The capacity of a merged filter is the sum of both capacities, limited \
                          to what fits. Its rate is that of its items."
                 = |filter| filter.shared.saturation(),
-            rate: " Exact while no thread writes. Several copies of an item count once. It reads \
-                   the other bucket of every fingerprint: `O(slots)`, about the time of one query \
-                   per slot.",
+            rate: "" " Exact while no thread writes. Several copies of an item count once. Reads the \
+                   other bucket of every fingerprint: `O(slots)`, about the time of one query per \
+                   slot.",
             size: " Returns the number of bytes of the buckets, locks, versions and counts, at the \
                    present size of a filter that grows. Address space that is reserved for growth \
                    does not count."

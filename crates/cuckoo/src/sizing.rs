@@ -80,7 +80,8 @@ pub(crate) fn rate(buckets: u64, shape: Shape, items: u64) -> f64 {
     rate_of(classes(buckets, shape), items)
 }
 
-/// Returns the number of classes of a filter.
+/// Returns the number of classes of a filter. There are as many fingerprints as their mask says,
+/// since zero is none.
 pub(crate) fn classes(buckets: u64, shape: Shape) -> f64 {
     buckets as f64 * shape.mask() as f64 / 2.0
 }

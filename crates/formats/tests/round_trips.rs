@@ -165,8 +165,8 @@ fn a_filter_grows_to_the_same_end() {
     }
 }
 
-/// A filter of every kind with this hasher, chosen at run time. One whose type has the hasher has
-/// the same bytes.
+/// A filter of every kind with this hasher, chosen at run time. A filter with this hasher in its
+/// type has the same bytes and answers.
 fn of_each_kind<S: StableHasher + HashItem<u64>>(hasher: &S)
 where
     AnyStable: From<S>,
@@ -182,8 +182,11 @@ where
             assert!(bytes_of(&of_type) == bytes, "other bytes by the hasher of the type");
             let again: $name<u64, S> = read(&bytes[..]).unwrap();
             assert!(bytes_of(&again) == bytes, "other bytes after a read by this type");
+            assert!((0..3000).all(|item| again.contains(&item) == filter.contains(&item)));
         })*};
     }
+    let of_type = BloomFilter::<u64>::builder().capacity(300).hasher(hasher.clone());
+    check_round_trip(&filled(of_type.build().unwrap(), 250));
     kinds!(BloomFilter BlockedBloomFilter OnceBloomFilter CuckooFilter OnceCuckooFilter
         CountingBloomFilter RotatingBloomFilter ScalableBloomFilter OnceScalableBloomFilter);
 }
@@ -227,8 +230,8 @@ fn every_layout_with_every_hasher() {
     of_each_layout(&SipHash13::with_key([14; 16]).into());
 }
 
-/// Items of every type: a loaded filter has the items themselves, not only their hashes. One type
-/// of either crate, since a filter sees hashes only.
+/// Items of every type are found again by the item, not only by its hash. One type of `tamis-bloom`
+/// and one of `tamis-cuckoo` are enough, since only the hasher sees the items.
 #[test]
 fn items_of_every_type_with_every_hasher() {
     macro_rules! check {

@@ -103,8 +103,8 @@ fn extract(path: &str, text: &str) -> Vec<Example> {
 /// What a line of a macro has where the page has the name of a type.
 const NAME: &str = "stringify!($ty)";
 
-/// The other arguments in such lines: the name of a crate, and what three inserts into the type
-/// [below](first_of_a_macro) return.
+/// The other arguments in such lines: the name of a crate, and what three inserts into a
+/// `CountingBloomFilter` return.
 const ARGUMENTS: [(&str, &str); 2] =
     [("$krate", "tamis_core"), ("$results", "[true, true, false]")];
 
@@ -217,6 +217,8 @@ mod tests {
         let line = r#"    #[doc = concat!(" assert_eq!(f(\"a\"), ", $results, ");")]"#;
         let expected = "assert_eq!(f(\"a\"), [true, true, false]);";
         assert_eq!(of_a_macro(line).as_deref(), Some(expected));
+        let line = r#"    #[doc = concat!(" # use ", $krate, " as tamis;")]"#;
+        assert_eq!(of_a_macro(line).as_deref(), Some("# use tamis_core as tamis;"));
     }
 
     #[test]

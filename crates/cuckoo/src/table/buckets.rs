@@ -63,10 +63,14 @@ impl<'t> Buckets<'t> {
     /// Returns the value of a bucket, for a query. The table must not be unpaired.
     #[inline(always)]
     pub(crate) fn read(self, bucket: u64) -> u128 {
-        // ORDERING: Acquire pairs with the Release of `StripeGuard::clear_slot`: a reader that sees
-        // the cleared slot also sees the copy that replaces it, and the advance of the version, if
-        // there was one (proof: step 2.1).
-        self.load(bucket, Ordering::Acquire)
+        // ORDERING: Acquire, in both, pairs with the Release of `StripeGuard::clear_slot`: a reader
+        // that sees the cleared slot also sees the copy that replaces it, and the advance of the
+        // version, if there was one (proof: step 2.1).
+        if self.shape.is_pair() {
+            return self.table.pair(bucket).load(Ordering::Acquire);
+        }
+        let (word, at) = self.word(bucket);
+        u128::from(self.shape.cut(word.load(Ordering::Acquire), at))
     }
 
     /// Returns the value of a bucket, for an update or a search. Every update checks the value
@@ -79,18 +83,6 @@ impl<'t> Buckets<'t> {
         }
         let (word, at) = self.word(bucket);
         u128::from(self.shape.cut(word.peek(), at))
-    }
-
-    /// Loads a bucket, in one atomic access.
-    #[inline(always)]
-    fn load(self, bucket: u64, order: Ordering) -> u128 {
-        if self.shape.is_pair() {
-            // ORDERING: the caller's.
-            return self.table.pair(bucket).load(order);
-        }
-        let (word, at) = self.word(bucket);
-        // ORDERING: the caller's.
-        u128::from(self.shape.cut(word.load(order), at))
     }
 
     /// Replaces `from` by `to` in the first slot that holds it, in one atomic read-modify-write.
