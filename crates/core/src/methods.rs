@@ -293,7 +293,7 @@ macro_rules! common_methods {
             #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
             #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(10_000)?;")]
             /// filter.try_extend(0..10_000)?;
-            /// assert!((0.001..0.012).contains(&filter.false_positive_rate()));
+            /// assert!((0.001..0.013).contains(&filter.false_positive_rate()));
             /// # Ok::<(), Box<dyn core::error::Error>>(())
             /// ```
             #[must_use]
