@@ -338,7 +338,8 @@ struct Loads {
     rest: [u32; 12],
     /// By how much a table splits further while buckets of this number of slots become ones of
     /// more, in permille of its items: with a share `f` of them split, it has fewer items by this
-    /// times `f · (1 - f)`. For the buckets that are not split have fewer slots, too.
+    /// times `f · (1 - f)`. Buckets that are not split get two times the items of the others, and
+    /// have fewer slots: they would be full long before.
     dips: [u32; 12],
 }
 
