@@ -64,7 +64,7 @@ fn model_racing_inserts_lose_no_bit() {
 
 #[test]
 fn mutant_lossy_or_loses_a_bit() {
-    must_fail_with(Mutant::LossyOr, LOST, || check(1, None, racing_inserts_lose_no_bit));
+    must_fail_with(Mutant::LossyOr, LOST, None, racing_inserts_lose_no_bit);
 }
 
 // L2: a query sees every insert that happens before it, whatever runs concurrently.
@@ -100,7 +100,7 @@ fn model_a_published_item_is_found() {
 
 #[test]
 fn mutant_without_a_release_the_item_is_missed() {
-    must_fail(MISSED, || check(1, None, || a_published_item_is_found(Ordering::Relaxed)));
+    must_fail(MISSED, None, || a_published_item_is_found(Ordering::Relaxed));
 }
 
 // L3: at least one of concurrent inserts of one item returns `true`, and no later insert does. A
@@ -132,7 +132,7 @@ fn mutant_the_last_word_decides() {
     fn insert(bits: &Bits<Free>, pattern: Pattern) -> bool {
         pattern.iter().fold(false, |_, &(index, mask)| bits.insert_mask(0, index, mask))
     }
-    must_fail(NONE_NEW, || check(1, None, || at_least_one_is_new(insert, X, NEAR_X)));
+    must_fail(NONE_NEW, None, || at_least_one_is_new(insert, X, NEAR_X));
 }
 
 /// Returns `true` only if none of the bits was set: the bit of another item makes the result wrong.
@@ -144,7 +144,7 @@ fn mutant_new_only_if_every_bit_is() {
             bits.insert_mask(0, index, mask) & none_set | new
         })
     }
-    must_fail(NONE_NEW, || check(1, None, || at_least_one_is_new(insert, W, V)));
+    must_fail(NONE_NEW, None, || at_least_one_is_new(insert, W, V));
 }
 
 // L4: with all bits in one word, exactly one insert returns `true` from its `fetch_or`.
@@ -172,7 +172,7 @@ fn model_one_word_has_exactly_one_winner() {
 
 #[test]
 fn mutant_two_words_have_several_winners() {
-    must_fail(NOT_ONE, || check(1, None, || exactly_one_is_new::<Free>(3, insert, X)));
+    must_fail(NOT_ONE, None, || exactly_one_is_new::<Free>(3, insert, X));
 }
 
 // L14: a snapshot has every insert that happened before it, and no bit that no insert set; above
@@ -211,9 +211,7 @@ fn model_a_snapshot_has_what_came_before() {
 
 #[test]
 fn mutant_a_snapshot_after_a_relaxed_flag() {
-    must_fail(MISSED, || {
-        check(1, None, || a_snapshot_has_what_came_before::<Free>(Ordering::Relaxed));
-    });
+    must_fail(MISSED, None, || a_snapshot_has_what_came_before::<Free>(Ordering::Relaxed));
 }
 
 const STUCK: &str = "the copy has the lock bit";
@@ -234,7 +232,7 @@ fn model_a_copy_masks_the_lock() {
 
 #[test]
 fn mutant_a_copy_of_the_raw_words() {
-    must_fail(STUCK, || check(1, None, || a_read_masks_the_lock(|bits| bits.read_raw(0))));
+    must_fail(STUCK, None, || a_read_masks_the_lock(|bits| bits.read_raw(0)));
 }
 
 // L16: the line lock. Two writers of different items lose nothing, and a reader misses nothing.
@@ -271,7 +269,7 @@ fn model_locked_inserts_lose_no_bit() {
 
 #[test]
 fn mutant_a_reader_without_a_release_misses() {
-    must_fail(MISSED, || check(1, Some(3), || locked_inserts_lose_no_bit(Ordering::Relaxed)));
+    must_fail(MISSED, Some(3), || locked_inserts_lose_no_bit(Ordering::Relaxed));
 }
 
 /// loom itself detects the unordered read under the lock.
@@ -279,15 +277,15 @@ const UNORDERED: &str = "Causality violation";
 
 #[test]
 fn mutant_unlock_relaxed() {
-    must_fail_with(Mutant::UnlockRelaxed, UNORDERED, || {
-        check(1, Some(3), || locked_inserts_lose_no_bit(Ordering::Release));
+    must_fail_with(Mutant::UnlockRelaxed, UNORDERED, Some(3), || {
+        locked_inserts_lose_no_bit(Ordering::Release);
     });
 }
 
 #[test]
 fn mutant_lock_relaxed() {
-    must_fail_with(Mutant::LockRelaxed, UNORDERED, || {
-        check(1, Some(3), || locked_inserts_lose_no_bit(Ordering::Release));
+    must_fail_with(Mutant::LockRelaxed, UNORDERED, Some(3), || {
+        locked_inserts_lose_no_bit(Ordering::Release);
     });
 }
 
@@ -333,13 +331,11 @@ fn model_a_refused_insert_passes_the_lock_on() {
 /// What `write_if` does if it may not write, with a Relaxed store.
 #[test]
 fn mutant_a_refused_insert_frees_the_line_relaxed() {
-    must_fail(UNORDERED, || {
-        check(1, None, || {
-            a_refused_insert_passes_the_lock_on(|bits| {
-                let word = bits.first_word(0);
-                let first = word.lock(LOCK, Ordering::Acquire);
-                word.unlock(first, Ordering::Relaxed);
-            });
+    must_fail(UNORDERED, None, || {
+        a_refused_insert_passes_the_lock_on(|bits| {
+            let word = bits.first_word(0);
+            let first = word.lock(LOCK, Ordering::Acquire);
+            word.unlock(first, Ordering::Relaxed);
         });
     });
 }
@@ -358,7 +354,7 @@ fn mutant_a_free_writer_despite_the_lock() {
         thread.join().unwrap();
         assert_eq!(line.words[0].load(Ordering::Relaxed), 0b11, "{LOST}");
     }
-    must_fail(LOST, || check(1, None, insert_free_despite_lock));
+    must_fail(LOST, None, insert_free_despite_lock);
 }
 
 // L16: exactly one winner, also during a union.
@@ -378,9 +374,9 @@ fn mutant_the_check_before_the_lock_decides() {
         Locked::write(bits, 0, pattern.iter().copied());
         new
     }
-    must_fail(NOT_ONE, || check(1, None, || exactly_one_is_new(2, insert, X)));
-    must_fail(NOT_ONE, || check(1, None, || exactly_one_is_new(2, insert, Z)));
-    must_fail(NOT_ONE, || check(1, Some(1), || exactly_one_is_new(3, insert, X)));
+    must_fail(NOT_ONE, None, || exactly_one_is_new(2, insert, X));
+    must_fail(NOT_ONE, None, || exactly_one_is_new(2, insert, Z));
+    must_fail(NOT_ONE, Some(1), || exactly_one_is_new(3, insert, X));
 }
 
 /// A union into the line that inserts write: neither side loses a bit. The union has a part of X,
@@ -423,10 +419,10 @@ fn model_a_union_and_inserts_of_one_word() {
 
 #[test]
 fn mutant_a_lossy_union_into_one_word() {
-    must_fail_with(Mutant::LossyOr, NOT_ONE, || check(1, None, a_union_and_inserts_of_one_word));
+    must_fail_with(Mutant::LossyOr, NOT_ONE, None, a_union_and_inserts_of_one_word);
 }
 
 #[test]
 fn mutant_a_union_under_a_relaxed_lock() {
-    must_fail_with(Mutant::UnlockRelaxed, UNORDERED, || check(1, None, a_union_and_an_insert));
+    must_fail_with(Mutant::UnlockRelaxed, UNORDERED, None, a_union_and_an_insert);
 }

@@ -13,6 +13,7 @@ use core::cell::Cell;
 use core::panic::AssertUnwindSafe;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::panic;
+use std::thread::LocalKey;
 
 /// A planted bug in the primitives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,10 +67,15 @@ pub(crate) fn peek_is_load() -> bool {
 ///
 /// If the model panics.
 pub fn with_plain_looks(model: impl FnOnce()) {
-    PEEK_IS_LOAD.set(true);
-    // Reset the flag before the panic goes on, or later models on this thread would inherit it.
+    while_set(&PEEK_IS_LOAD, true, model);
+}
+
+/// Runs `model` while a value of this thread is another one.
+fn while_set<T: Copy + Default>(value: &'static LocalKey<Cell<T>>, other: T, model: impl FnOnce()) {
+    value.set(other);
+    // Reset the value before a panic goes on, or later models on this thread would inherit it.
     let outcome = panic::catch_unwind(AssertUnwindSafe(model));
-    PEEK_IS_LOAD.set(false);
+    value.set(T::default());
     if let Err(payload) = outcome {
         panic::resume_unwind(payload);
     }
@@ -78,6 +84,13 @@ pub fn with_plain_looks(model: impl FnOnce()) {
 /// Returns whether this bug is planted now.
 pub(crate) fn planted(mutant: Mutant) -> bool {
     PLANTED.get() == Some(mutant)
+}
+
+/// Returns a bound on preemptions for models that explore most of their executions with the last
+/// one: one more where the compiler had `TAMIS_LONG`, as in `ci --long`.
+#[must_use]
+pub const fn bound(preemptions: usize) -> Option<usize> {
+    Some(preemptions + option_env!("TAMIS_LONG").is_some() as usize)
 }
 
 /// Explores every interleaving of `model` with at most `preemptions` preemptions (`None`: any
@@ -116,33 +129,55 @@ pub fn check(
     );
 }
 
-/// Runs `model`, which must fail with a message that contains `expected`.
+/// Explores `property` as [`check`] does. An execution must fail with a message that contains
+/// `expected`.
+///
+/// # Panics
+///
+/// If no execution fails, or one fails with another message.
+pub fn must_fail(
+    expected: &str,
+    preemptions: Option<usize>,
+    property: impl Fn() + Send + Sync + 'static,
+) {
+    must_panic(expected, || check(1, preemptions, property));
+}
+
+/// Plants `mutant` in the primitives, under which `property` must fail, as [`must_fail`] demands.
+///
+/// # Panics
+///
+/// As [`must_fail`].
+pub fn must_fail_with(
+    mutant: Mutant,
+    expected: &str,
+    preemptions: Option<usize>,
+    property: impl Fn() + Send + Sync + 'static,
+) {
+    with_planted(mutant, || must_fail(expected, preemptions, property));
+}
+
+/// Plants `mutant` in the primitives while `model` runs.
+///
+/// # Panics
+///
+/// If the model panics.
+pub fn with_planted(mutant: Mutant, model: impl FnOnce()) {
+    while_set(&PLANTED, Some(mutant), model);
+}
+
+/// Runs `model`, which must fail with a message that contains `expected`: for several calls of
+/// [`check`], one of which must fail.
 ///
 /// # Panics
 ///
 /// If the model passes, or fails with another message.
-pub fn must_fail(expected: &str, model: impl FnOnce()) {
+pub fn must_panic(expected: &str, model: impl FnOnce()) {
     let Err(payload) = panic::catch_unwind(AssertUnwindSafe(model)) else {
         panic!("the mutant survived: no execution failed with {expected:?}");
     };
     let message = message_of(&payload);
     assert!(message.contains(expected), "failed for another reason: {message:?}");
-}
-
-/// Plants `mutant` in the primitives while `model` runs; the model must fail with a message that
-/// contains `expected`.
-///
-/// # Panics
-///
-/// If the model passes, or fails with another message.
-pub fn must_fail_with(mutant: Mutant, expected: &str, model: impl FnOnce()) {
-    PLANTED.set(Some(mutant));
-    // Remove the bug before a panic goes on, or later models on this thread would inherit it.
-    let verdict = panic::catch_unwind(AssertUnwindSafe(|| must_fail(expected, model)));
-    PLANTED.set(None);
-    if let Err(payload) = verdict {
-        panic::resume_unwind(payload);
-    }
 }
 
 /// Returns the message of a panic.

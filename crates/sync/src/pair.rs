@@ -201,23 +201,6 @@ impl PairLines {
         Pair { words: &pairs[number], access: self.access }
     }
 
-    /// Returns the number of pairs.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_sync::{Lines, PairAccess, PairLines};
-    /// let lines = Lines::zeroed(3)?;
-    /// if let Some(access) = PairAccess::detect() {
-    ///     assert_eq!(PairLines::new(lines, access).count(), 12);
-    /// }
-    /// # Ok::<(), tamis_sync::AllocError>(())
-    /// ```
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.lines.len() * LINE_PAIRS
-    }
-
     /// Prefetches the line of a pair, as [`Line::prefetch`] does. If `number` is out of bounds, it
     /// does nothing or prefetches an unrelated line.
     ///

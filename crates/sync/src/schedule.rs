@@ -20,12 +20,14 @@ const SEED: u64 = 1;
 /// schedule.
 const DEPTH: usize = 4;
 
-/// Runs the test under the given number of schedules, rounded up to an even number.
+/// Runs the test under the given number of schedules, rounded up to an even number; under four
+/// times as many where the compiler had `TAMIS_LONG`, as in `ci --long`.
 ///
 /// # Panics
 ///
 /// If a run fails; shuttle then prints the schedule.
 pub fn check(schedules: usize, test: fn()) {
+    let schedules = if option_env!("TAMIS_LONG").is_some() { 4 * schedules } else { schedules };
     let half = schedules.div_ceil(2);
     run(RandomScheduler::new_from_seed(SEED, half), half, test);
     run(PctScheduler::new_from_seed(SEED, DEPTH, half), half, test);

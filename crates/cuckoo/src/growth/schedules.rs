@@ -96,9 +96,10 @@ fn growth_beside_readers(query: Query, claim: Claim) {
     assert_eq!(all as u64, expected, "{COPIES}");
 }
 
+/// 500 schedules find the mutants below.
 #[test]
 fn nothing_is_missed_while_a_table_grows() {
-    check(6000, || growth_beside_readers(Table::contains_class, insert_once));
+    check(2000, || growth_beside_readers(Table::contains_class, insert_once));
 }
 
 /// Reads both buckets once, whatever happens meanwhile.

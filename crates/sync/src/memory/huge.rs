@@ -117,25 +117,6 @@ mod tests {
         }
     }
 
-    /// Returns the memory of the process that has pages, in bytes, if the system reports it.
-    fn resident() -> Option<usize> {
-        let pages = fs::read_to_string("/proc/self/statm").ok()?;
-        Some(pages.split(' ').nth(1)?.parse::<usize>().ok()? * SMALL_PAGE)
-    }
-
-    /// The test process runs other tests too, so it may grow by some megabytes meanwhile, but not
-    /// by a gigabyte.
-    #[test]
-    fn reserved_memory_takes_no_pages_until_it_is_written() {
-        const LINES: usize = (1 << 30) / LINE_BYTES;
-        let before = resident();
-        let mut memory = Memory::reserved(LINES).unwrap();
-        memory[LINES - 1].words[7].update(|word| *word = 1);
-        if let (Some(before), Some(after)) = (before, resident()) {
-            assert!(after < before + (1 << 29), "{before} {after}");
-        }
-    }
-
     /// Returns which pages the program has asked for, for the memory of a line: huge ones ("hg"),
     /// small ones ("nh"), or none in particular. `None` if the system does not report it.
     fn advice(line: &Line) -> Option<&'static str> {

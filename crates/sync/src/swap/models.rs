@@ -18,7 +18,7 @@ use std::sync::Mutex;
 use crossbeam_epoch as epoch;
 
 use super::{Pinned, Swap};
-use crate::model::{check, must_fail};
+use crate::model::{check, must_panic};
 use crate::thread::{Arc, spawn};
 use crate::word::Word;
 
@@ -94,7 +94,7 @@ fn model_a_pin_sees_a_whole_value() {
 
 #[test]
 fn mutant_a_relaxed_pin_sees_a_value_before_its_contents() {
-    must_fail(UNFINISHED, || {
+    must_panic(UNFINISHED, || {
         a_pin_sees_a_whole_value(1, |swap, states| {
             let guard = epoch::pin();
             let value = swap.current.load(Ordering::Relaxed, &guard).as_raw();
@@ -106,7 +106,7 @@ fn mutant_a_relaxed_pin_sees_a_value_before_its_contents() {
 
 #[test]
 fn mutant_a_value_is_dropped_when_the_pin_is_another() {
-    must_fail(FREED, || {
+    must_panic(FREED, || {
         a_pin_sees_a_whole_value(1, |swap, states| {
             let number = swap.pin().number;
             let _later = swap.pin();

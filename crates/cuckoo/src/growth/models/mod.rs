@@ -14,7 +14,9 @@
 //! load. Two writers run in both orders.
 
 use tamis_sync::Ordering;
-use tamis_sync::model::{Mutant, check, must_fail, must_fail_with};
+use tamis_sync::model::{
+    Mutant, bound, check, must_fail, must_fail_with, must_panic, with_planted,
+};
 use tamis_sync::thread::{Arc, spawn};
 
 use crate::growth::guard::StripeGuard;
@@ -359,14 +361,5 @@ fn must_break(
     preemptions: Option<usize>,
     property: impl Fn(bool) + Copy + Send + Sync + 'static,
 ) {
-    must_fail(expected, || check_both([1; 2], preemptions, property));
-}
-
-/// Checks that a property fails, with a planted bug.
-fn must_miss(
-    expected: &str,
-    preemptions: Option<usize>,
-    property: impl Fn() + Send + Sync + 'static,
-) {
-    must_fail(expected, || check(1, preemptions, property));
+    must_panic(expected, || check_both([1; 2], preemptions, property));
 }

@@ -14,9 +14,9 @@ fn an_item_is_found_during_a_split(plan: Plan, item: Class, query: Query, split:
 
 #[test]
 fn model_an_item_is_found_during_a_split() {
-    for (plan, preemptions) in [(PLAN, 3), (WIDENING, 2)] {
+    for (plan, preemptions) in [(PLAN, bound(2)), (WIDENING, bound(1))] {
         for (kind, position) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
-            check(1300, Some(preemptions), move || {
+            check(370, preemptions, move || {
                 let item = class(KINDS[kind], position);
                 an_item_is_found_during_a_split(plan, item, contains, split);
             });
@@ -47,14 +47,14 @@ fn mutants_of_the_loads_of_a_query() {
     use Ordering::Relaxed;
     for reading in [Reading { pointer: Relaxed, ..READING }, Reading { bucket: Relaxed, ..READING }]
     {
-        must_miss(REACHED, Some(3), move || by_steps(reading, SPLITTING));
+        must_fail(REACHED, Some(3), move || by_steps(reading, SPLITTING));
     }
 }
 
 #[test]
 fn mutant_a_query_that_does_not_follow_the_tag() {
     let reading = Reading { follow: false, ..READING };
-    must_miss(MISSED, Some(3), move || by_steps(reading, SPLITTING));
+    must_fail(MISSED, Some(3), move || by_steps(reading, SPLITTING));
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn mutants_of_a_split_that_show_an_unborn_child() {
         Splitting { commit: Relaxed, ..SPLITTING },
         Splitting { publish: Relaxed, ..SPLITTING },
     ] {
-        must_miss(REACHED, Some(3), move || by_steps(READING, splitting));
+        must_fail(REACHED, Some(3), move || by_steps(READING, splitting));
     }
 }
 
@@ -98,7 +98,7 @@ fn model_a_published_child_is_born() {
 fn mutant_a_publication_without_having_loaded_the_tags() {
     // ORDERING: Relaxed is the defect.
     let splitting = Splitting { tags: Ordering::Relaxed, ..SPLITTING };
-    must_miss(REACHED, Some(3), move || a_published_child_is_born(splitting));
+    must_fail(REACHED, Some(3), move || a_published_child_is_born(splitting));
 }
 
 // A query that began at one level reads buckets of the next ones. The level has the same tag as
@@ -146,36 +146,25 @@ fn look_alike() -> Class {
     item
 }
 
-/// The preemptions across levels. One finds every mutant below. Two are for `ci --long`, which sets
-/// `TAMIS_LONG` for the compiler: 650,000 executions instead of 18,000.
-const ACROSS: Option<usize> = Some(if option_env!("TAMIS_LONG").is_some() { 2 } else { 1 });
-
 #[test]
-fn model_a_query_across_levels() {
-    check(18_000, ACROSS, || {
-        across_levels(lowest(), lowest(), contains, SPLITTING);
-    });
-    check(18_000, ACROSS, || {
-        across_levels(look_alike(), lowest(), contains, SPLITTING);
-    });
-    check(1700, ACROSS, || {
-        across_levels(lowest(), lowest(), right, SPLITTING);
-    });
+fn model_the_steps_of_a_query_across_levels() {
+    check(1700, bound(1), || across_levels(lowest(), lowest(), right, SPLITTING));
 }
 
 /// Buckets that are two levels on have the tags that the first attempt of a query expects. Only the
-/// second load of the pointer shows the change.
+/// second load of the pointer shows the change. Queries that end before the second portion are
+/// those across one level.
 #[test]
-fn model_a_first_attempt_across_two_levels() {
+fn model_a_query_across_two_levels() {
     for item in [lowest(), look_alike()] {
-        check(22_000, Some(1), move || across_portions(2, item, lowest(), contains, SPLITTING));
+        check(33_000, bound(1), move || across_portions(2, item, lowest(), contains, SPLITTING));
     }
 }
 
 #[test]
 fn mutant_a_first_attempt_without_a_second_load_of_the_pointer() {
     for (message, item) in [(MISSED, lowest()), (ABSENT, look_alike())] {
-        must_miss(message, Some(1), move || {
+        must_fail(message, Some(1), move || {
             across_portions(2, item, lowest(), at_rest_or_contended, SPLITTING);
         });
     }
@@ -207,10 +196,10 @@ fn right(table: &Table, class: Class) -> bool {
 fn mutants_of_a_query_without_a_second_load_of_the_pointer() {
     const ONCE: Query =
         |table, class| contains_by(table, class, Reading { again: false, ..READING });
-    must_miss(MISSED, ACROSS, || {
+    must_fail(MISSED, bound(1), || {
         across_levels(lowest(), lowest(), ONCE, SPLITTING);
     });
-    must_miss(ABSENT, ACROSS, || {
+    must_fail(ABSENT, bound(1), || {
         across_levels(look_alike(), lowest(), ONCE, SPLITTING);
     });
 }
@@ -220,7 +209,7 @@ fn mutants_of_a_query_without_a_second_load_of_the_pointer() {
 fn mutant_a_freeze_without_release() {
     // ORDERING: Relaxed is the defect.
     let splitting = Splitting { freeze: Ordering::Relaxed, ..SPLITTING };
-    must_miss(MISSED, ACROSS, move || {
+    must_fail(MISSED, bound(1), move || {
         across_levels(lowest(), lowest(), contains, splitting);
     });
 }

@@ -8,7 +8,7 @@
 //! bound on preemptions, given only where the unbounded model takes hours.
 
 use tamis_sync::Ordering;
-use tamis_sync::model::{Mutant, check, must_fail, must_fail_with, with_plain_looks};
+use tamis_sync::model::{Mutant, bound, check, must_fail, must_fail_with, with_plain_looks};
 use tamis_sync::thread::{Arc, spawn};
 
 use super::guard::StripeGuard;

@@ -37,15 +37,13 @@ fn model_exactly_one_is_new() {
 fn mutants_of_the_lock_with_two_winners() {
     with_plain_looks(|| check(12, None, || exactly_one_is_new(false)));
     for mutant in [Mutant::LockRelaxed, Mutant::UnlockRelaxed] {
-        must_fail_with(mutant, NOT_ONE, || {
-            with_plain_looks(|| check(1, None, || exactly_one_is_new(false)));
-        });
+        with_plain_looks(|| must_fail_with(mutant, NOT_ONE, None, || exactly_one_is_new(false)));
     }
 }
 
 #[test]
 fn mutant_without_the_lock() {
-    must_fail_with(Mutant::NoLock, NOT_ONE, || check(1, None, || exactly_one_is_new(false)));
+    must_fail_with(Mutant::NoLock, NOT_ONE, None, || exactly_one_is_new(false));
 }
 
 // After `Ok(false)`, a query finds the item, even if it is relocated and back. The insert that
@@ -86,11 +84,9 @@ fn model_a_known_item_is_found() {
 
 #[test]
 fn mutants_that_miss_a_known_item() {
-    must_fail(KNOWN, || {
-        check(1, None, || {
-            a_known_item_is_found(1, |table, class| {
-                table.buckets().contains_unvalidated(mirrored(class))
-            });
+    must_fail(KNOWN, None, || {
+        a_known_item_is_found(1, |table, class| {
+            table.buckets().contains_unvalidated(mirrored(class))
         });
     });
     let mutants: [(_, _, Query); 4] = [
@@ -102,9 +98,7 @@ fn mutants_that_miss_a_known_item() {
         (Mutant::AdvanceRelaxed, 2, contains),
     ];
     for (mutant, relocations, query) in mutants {
-        must_fail_with(mutant, KNOWN, || {
-            check(1, Some(3), move || a_known_item_is_found(relocations, query));
-        });
+        must_fail_with(mutant, KNOWN, Some(3), move || a_known_item_is_found(relocations, query));
     }
 }
 
@@ -123,16 +117,14 @@ fn mutant_an_item_known_before_it_is_added() {
         table.unlock(table.stripe(class));
         added
     }
-    must_fail(KNOWN, || {
-        check(1, None, || {
-            let table = table(4, 1);
-            let x = class(NEAR[0], 0);
-            let other = Arc::clone(&table);
-            let thread = spawn(move || insert_once(&other, x));
-            if !insert_once(&table, x) {
-                assert!(contains(&table, x), "{KNOWN}");
-            }
-            thread.join().unwrap();
-        });
+    must_fail(KNOWN, None, || {
+        let table = table(4, 1);
+        let x = class(NEAR[0], 0);
+        let other = Arc::clone(&table);
+        let thread = spawn(move || insert_once(&other, x));
+        if !insert_once(&table, x) {
+            assert!(contains(&table, x), "{KNOWN}");
+        }
+        thread.join().unwrap();
     });
 }
