@@ -105,6 +105,14 @@ pub fn check(
     preemptions: Option<usize>,
     model: impl Fn() + Send + Sync + 'static,
 ) {
+    explore(at_least, preemptions, Box::new(model));
+}
+
+/// What loom runs again and again. The box keeps loom from being compiled once per model.
+type Model = Box<dyn Fn() + Send + Sync>;
+
+/// Does what [`check`] does.
+fn explore(at_least: usize, preemptions: Option<usize>, model: Model) {
     // Count the executions with a std atomic, which loom does not see.
     let executions = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&executions);
@@ -140,7 +148,7 @@ pub fn must_fail(
     preemptions: Option<usize>,
     property: impl Fn() + Send + Sync + 'static,
 ) {
-    must_panic(expected, || check(1, preemptions, property));
+    fails(None, expected, preemptions, Box::new(property));
 }
 
 /// Plants `mutant` in the primitives, under which `property` must fail, as [`must_fail`] demands.
@@ -154,7 +162,16 @@ pub fn must_fail_with(
     preemptions: Option<usize>,
     property: impl Fn() + Send + Sync + 'static,
 ) {
-    with_planted(mutant, || must_fail(expected, preemptions, property));
+    fails(Some(mutant), expected, preemptions, Box::new(property));
+}
+
+/// Does what [`must_fail_with`] does, if there is a mutant, else what [`must_fail`] does.
+fn fails(mutant: Option<Mutant>, expected: &str, preemptions: Option<usize>, property: Model) {
+    let explored = || must_panic(expected, || explore(1, preemptions, property));
+    match mutant {
+        Some(_) => while_set(&PLANTED, mutant, explored),
+        None => explored(),
+    }
 }
 
 /// Plants `mutant` in the primitives while `model` runs.

@@ -3,7 +3,7 @@
 #[cfg(tamis_loom)]
 pub use loom::sync::Arc;
 #[cfg(tamis_loom)]
-pub use loom::thread::{spawn, yield_now};
+pub use loom::thread::yield_now;
 
 #[cfg(not(tamis_loom))]
 pub use alloc::sync::Arc;
@@ -14,6 +14,14 @@ pub use std::thread::{spawn, yield_now};
 
 #[cfg(all(not(any(tamis_loom, tamis_shuttle)), feature = "std"))]
 pub use crate::index::index;
+
+/// Starts a thread of a model. The box keeps loom from being compiled once per closure.
+#[cfg(tamis_loom)]
+#[track_caller]
+pub fn spawn<T: 'static>(run: impl FnOnce() -> T + 'static) -> loom::thread::JoinHandle<T> {
+    let run: alloc::boxed::Box<dyn FnOnce() -> T> = alloc::boxed::Box::new(run);
+    loom::thread::spawn(run)
+}
 
 /// Returns the index of the calling thread: without `std`, and in a model, `usize::MAX` for every
 /// thread.
