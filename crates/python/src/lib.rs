@@ -3,8 +3,6 @@
 #![deny(unsafe_code)]
 
 mod arrow;
-#[cfg(feature = "bench")]
-mod bench;
 mod block;
 mod bloom;
 mod bulk;
@@ -31,9 +29,6 @@ mod unchecked;
 mod _tamis {
     use pyo3::prelude::*;
 
-    #[cfg(feature = "bench")]
-    #[pymodule_export]
-    use crate::bench::_library_batch;
     #[pymodule_export]
     use crate::bloom::BloomFilter;
     #[pymodule_export]

@@ -71,8 +71,12 @@ def test_update_of_lists_generators_sets_and_dicts() -> None:
     for item in (1, 5, 7, 8, 9, 150, "7", b"a"):
         assert item in seen
     assert "value" not in seen
+    assert seen.update() == 0
     with pytest.raises(TypeError):
         seen.update(5)  # type: ignore[arg-type]
+    for single in ("text", b"bytes", bytearray(b"bytes")):
+        with pytest.raises(TypeError, match="is one item"):
+            seen.update(single)
 
     def broken() -> Iterator[int]:
         yield 1000
@@ -97,6 +101,8 @@ def test_unions() -> None:
     for unlike in (tamis.BloomFilter(1001, 0.0001), tamis.BloomFilter(99, 0.001)):
         with pytest.raises(ValueError, match="size"):
             both | unlike
+    with pytest.raises(ValueError, match="seed="):
+        both | tamis.BloomFilter(1000, 0.001, seed=1)
     with pytest.raises(TypeError):
         both | {1}  # type: ignore[operator]
     with pytest.raises(TypeError):

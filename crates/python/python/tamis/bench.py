@@ -24,7 +24,6 @@ from statistics import median
 from typing import Any
 
 import tamis
-from tamis import _tamis
 
 RATE = 0.01
 
@@ -180,13 +179,7 @@ def _arrays(count: int) -> dict[str, float]:
     half = time.thread_time_ns()
     seen.contains_many(items)
     end = time.thread_time_ns()
-    result = {"update": (half - began) / count, "contains_many": (end - half) / count}
-    # In a wheel with the feature `bench`: what a program in Rust does, in the same process.
-    if library := getattr(_tamis, "_library_batch", None):
-        inserts, queries, _ = library(items.tolist(), count, RATE)
-        result["update, in Rust"] = inserts * 1e9 / count
-        result["contains_many, in Rust"] = queries * 1e9 / count
-    return result
+    return {"update": (half - began) / count, "contains_many": (end - half) / count}
 
 
 def _threads(count: int) -> dict[str, float]:
