@@ -1,19 +1,16 @@
 //! Filters that grow: against an exact multiset, while items come and go, at their rate and their
-//! size, and under threads.
+//! size.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, DefaultHasher};
 use std::sync::{Arc, Mutex};
-use std::thread;
 
 use proptest::prelude::*;
 use statrs::distribution::{Binomial, DiscreteCDF};
 use tamis_cuckoo::{
     BuildError, Builder, CuckooFilter, Filter as _, Geometry, InsertError, OnceCuckooFilter,
 };
-use tamis_hash::{HashItem, Rapid};
-
-use crate::common::patiently;
+use tamis_hash::Rapid;
 
 type Filter = CuckooFilter<u64, Rapid>;
 type Once = OnceCuckooFilter<u64, Rapid>;
@@ -297,54 +294,6 @@ proptest! {
     }
 }
 
-/// Four threads insert and remove their own items while the filter grows from a small size; each
-/// finds its items all the time. A fifth takes snapshots.
-#[test]
-fn threads_find_their_items_while_the_filter_grows() {
-    const THREADS: u64 = 4;
-    let items = crate::common::sample(60_000, 2_000_000);
-    let filter = filter(1000, (THREADS * items) as usize, 1e-3);
-    let hasher = Rapid::with_seed(3);
-    let done = tamis_sync::Counter::zeroed(8).unwrap();
-    thread::scope(|scope| {
-        for thread in 0..THREADS {
-            let (filter, hasher, done) = (&filter, &hasher, &done);
-            scope.spawn(move || {
-                let own = |number: u64| number * THREADS + thread;
-                for number in 0..items {
-                    patiently(|| filter.insert(&own(number))).unwrap();
-                    // A random earlier item that is still there: two in three are.
-                    let earlier = hasher.hash_item(&number) % (number + 1);
-                    assert!(
-                        earlier.is_multiple_of(3) && earlier + 1000 <= number
-                            || filter.contains(&own(earlier)),
-                        "missed"
-                    );
-                    // Remove every third one, a thousand items later.
-                    if number >= 1000 && (number - 1000).is_multiple_of(3) {
-                        assert!(filter.remove(&own(number - 1000)));
-                    }
-                }
-                done.add(1);
-            });
-        }
-        scope.spawn(|| {
-            while done.get() < THREADS {
-                let copy = filter.clone();
-                assert_eq!(copy.len() as f64, copy.figures().items.value);
-                thread::yield_now();
-            }
-        });
-    });
-    let removed = |number: u64| number + 1000 < items && number.is_multiple_of(3);
-    for item in (0..THREADS * items).filter(|item| !removed(item / THREADS)) {
-        assert!(filter.contains(&item), "{item}");
-    }
-    let left = (0..items).filter(|&number| !removed(number)).count() as u64;
-    assert_eq!(filter.len() as u64, THREADS * left);
-    assert!(filter.size_in_bytes() > 8 << 14);
-}
-
 fn builder_of(capacity: usize, most: usize) -> Builder<Filter> {
     Builder::new(Rapid::with_seed(3)).capacity(capacity).max_capacity(most)
 }
@@ -379,42 +328,6 @@ fn extreme_sizes_are_typed_errors() {
             }
         }
     }
-}
-
-/// Eight threads claim the same items in different orders while the filter grows: each item has
-/// exactly one winner, or none if another item of its class won before.
-#[test]
-fn each_item_has_one_winner_while_the_filter_grows() {
-    const THREADS: u64 = 8;
-    const RATE: f64 = 1e-4;
-    let items = crate::common::sample(100_000, 4_000_000);
-    let filter = once(1000, items as usize, RATE);
-    let hasher = Rapid::with_seed(9);
-    let winners: Vec<Vec<u64>> = thread::scope(|scope| {
-        let claim = |thread: u64| {
-            let (filter, hasher) = (&filter, &hasher);
-            move || {
-                // Blocks of 64 items, in an order of this thread's own.
-                let mut blocks: Vec<u64> = (0..items / 64).collect();
-                blocks.sort_by_key(|block| hasher.hash_item(&(block / 32, thread, *block)));
-                blocks.sort_by_key(|block| block / 32);
-                let order = blocks.iter().flat_map(|block| 64 * block..64 * (block + 1));
-                order.filter(|item| patiently(|| filter.insert(item)).unwrap()).collect()
-            }
-        };
-        let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(claim(thread))).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-    });
-    let mut all: Vec<u64> = winners.into_iter().flatten().collect();
-    all.sort_unstable();
-    assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "an item has two winners");
-    assert_eq!(all.len(), filter.len());
-    let claimed = items / 64 * 64;
-    assert!((0..claimed).all(|item| filter.contains(&item)));
-    // An item has no winner if an item before it had its class: at most at the rate at the end.
-    let lost = claimed - all.len() as u64;
-    let most = Binomial::new(RATE, claimed).unwrap().inverse_cdf(1.0 - 1e-10);
-    assert!(lost <= most, "{lost} of {claimed} items have no winner, at most {most} expected");
 }
 
 /// The number of bits per item at many counts, against a fixed filter for the same count at the

@@ -1,5 +1,5 @@
 //! Filters grow from a few items while 2 to 8 threads insert, remove, claim and query: no item that
-//! a reader knows of is missed, and no claimed item has two winners.
+//! a reader knows of is missed, by a query or in a snapshot, and no claimed item has two winners.
 //!
 //! `TAMIS_LONG=1 cargo test --release -p tamis-cuckoo --test races growing_storm::` runs the long
 //! form: 10^9 lookups, and 10^8 claims.
@@ -11,8 +11,8 @@ use tamis_cuckoo::{Buildable, Builder, CuckooFilter, OnceCuckooFilter};
 use tamis_hash::Rapid;
 use tamis_sync::{Ordering, Word};
 
-use crate::common::{patiently, sample};
-use crate::race::check_winners;
+use crate::common::sample;
+use crate::race::{check_winners, patiently};
 
 const THREADS: RangeInclusive<u64> = 2..=8;
 
@@ -36,6 +36,9 @@ const SIZES: [(u64, u64, f64); 4] =
 /// The number of lookups between two looks at what the writers have done, and how many of the
 /// latest items are the likeliest.
 const GLANCE: u64 = 64;
+
+/// The snapshots of each filter.
+const SNAPSHOTS: u64 = 8;
 
 /// Makes a filter that grows from a number of items to another, at a rate.
 fn growing<F: Buildable<Hasher = Rapid>>((first, most, rate): (u64, u64, f64)) -> F {
@@ -113,6 +116,9 @@ impl Storm {
         let done = &self.workers[worker as usize];
         let (mut seen, mut won) = (0, 0);
         for number in 0..self.items {
+            if worker == 0 && number.is_multiple_of(self.items / SNAPSHOTS) {
+                self.check_snapshot();
+            }
             patiently(|| self.filter.insert(&item(worker, number))).unwrap();
             publish(&done.inserted);
             won += u64::from(patiently(|| self.claims.insert(&item(0, number))).unwrap());
@@ -120,6 +126,17 @@ impl Storm {
             seen = self.remove(next, seen);
         }
         (won, seen)
+    }
+
+    /// Takes a snapshot, while the other workers go on. It contains all items that stay and were
+    /// inserted before.
+    fn check_snapshot(&self) {
+        let inserted: Vec<u64> = self.workers.iter().map(|done| known(&done.inserted)).collect();
+        let copy = self.filter.clone();
+        for (worker, inserted) in (0..).zip(inserted) {
+            let mut stay = (0..inserted).filter(|&number| !leaves(number));
+            assert!(stay.all(|number| copy.contains(&item(worker, number))), "not in a snapshot");
+        }
     }
 
     /// Removes what leaves of a worker's items, from the `seen`th on; returns how many there are.
