@@ -74,10 +74,11 @@ pub(crate) fn published(sh: &Shell) -> Result<Vec<Package>> {
 }
 
 /// Returns the features with which the workspace is checked and tested, in the form of cargo's
-/// flag: all of the published crates, and the report of the benches. All steps use the same, so
-/// that they share build products.
+/// flag: all of the published crates, the report of the benches with the filters of other crates,
+/// and the crawler's. All steps use the same, so that they share build products.
 pub(crate) fn features(sh: &Shell) -> Result<String> {
-    let mut features = vec!["tamis-benches/report".to_owned()];
+    let others = ["tamis-benches/peers", "tamis-benches/report", "tamis-crawler/tls"];
+    let mut features = others.map(str::to_owned).to_vec();
     for package in published(sh)? {
         features.extend(package.features.iter().map(|name| format!("{}/{name}", package.name)));
     }
