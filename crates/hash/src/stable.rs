@@ -136,21 +136,6 @@ impl Rapid {
         // other program computes.
         Self { secrets: RapidSecrets::seed_cpp(seed), seed }
     }
-
-    /// Hashes `bytes`, as [`StableHasher::hash_bytes`] does, without an import of the trait.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_hash as tamis;
-    /// use tamis::hash::Rapid;
-    /// assert_ne!(Rapid::with_seed(0).hash_bytes(b"a"), Rapid::with_seed(0).hash_bytes(b"b"));
-    /// ```
-    #[inline]
-    #[must_use]
-    pub fn hash_bytes(&self, bytes: &[u8]) -> u64 {
-        rapidhash_v3_seeded(bytes, &self.secrets)
-    }
 }
 
 /// XXH3-64: nearly as fast as [`Rapid`], and the algorithm that most other systems know. It does
@@ -180,21 +165,6 @@ impl Xxh3 {
     pub const fn with_seed(seed: u64) -> Self {
         Self(seed)
     }
-
-    /// Hashes `bytes`, as [`StableHasher::hash_bytes`] does, without an import of the trait.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_hash as tamis;
-    /// use tamis::hash::Xxh3;
-    /// assert_ne!(Xxh3::with_seed(0).hash_bytes(b"a"), Xxh3::with_seed(0).hash_bytes(b"b"));
-    /// ```
-    #[inline]
-    #[must_use]
-    pub fn hash_bytes(&self, bytes: &[u8]) -> u64 {
-        XxHash3_64::oneshot_with_seed(self.0, bytes)
-    }
 }
 
 /// XXH64: the algorithm that Parquet and other formats prescribe. It does not protect against
@@ -223,21 +193,6 @@ impl Xxh64 {
     #[must_use]
     pub const fn with_seed(seed: u64) -> Self {
         Self(seed)
-    }
-
-    /// Hashes `bytes`, as [`StableHasher::hash_bytes`] does, without an import of the trait.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_hash as tamis;
-    /// use tamis::hash::Xxh64;
-    /// assert_ne!(Xxh64::with_seed(0).hash_bytes(b"a"), Xxh64::with_seed(0).hash_bytes(b"b"));
-    /// ```
-    #[inline]
-    #[must_use]
-    pub fn hash_bytes(&self, bytes: &[u8]) -> u64 {
-        XxHash64::oneshot(self.0, bytes)
     }
 }
 
@@ -271,21 +226,6 @@ impl SipHash13 {
     pub fn with_key(key: [u8; 16]) -> Self {
         Self(siphasher::sip::SipHasher13::new_with_key(&key))
     }
-
-    /// Hashes `bytes`, as [`StableHasher::hash_bytes`] does, without an import of the trait.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_hash as tamis;
-    /// use tamis::hash::SipHash13;
-    /// assert_ne!(SipHash13::with_key([0; 16]).hash_bytes(b"a"), SipHash13::with_key([0; 16]).hash_bytes(b"b"));
-    /// ```
-    #[inline]
-    #[must_use]
-    pub fn hash_bytes(&self, bytes: &[u8]) -> u64 {
-        self.0.hash(bytes)
-    }
 }
 
 /// Returns the key that holds a seed.
@@ -299,9 +239,32 @@ fn seed_of_key(key: [u8; 16]) -> Option<u64> {
 }
 
 /// Implements, for each algorithm, the hashing traits and a `Debug` that keeps the seed secret.
-/// `$key` returns the key of a hasher, and `$from_key` the hasher with a key.
+/// `$key` returns the key of a hasher, `$from_key` the hasher with a key, and `$hash` hashes bytes.
+/// `$zero` and `$one` are hashers with different keys, for an example.
 macro_rules! stable {
-    ($($type:ident: |$hasher:ident| $key:expr, $from_key:expr;)*) => {$(
+    ($($type:ident[$zero:literal, $one:literal]: |$hasher:ident| $key:expr, $from_key:expr,
+        |$bytes:ident| $hash:expr;)*) => {$(
+        impl $type {
+            /// Hashes `bytes`, as [`StableHasher::hash_bytes`] does, without an import of the
+            /// trait.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # use tamis_hash as tamis;
+            #[doc = concat!("use tamis::hash::", stringify!($type), ";")]
+            #[doc = concat!("let [hasher, other] = [", $zero, ", ", $one, "];")]
+            /// assert_ne!(hasher.hash_bytes(b"a"), hasher.hash_bytes(b"b"));
+            /// assert_ne!(hasher.hash_bytes(b"a"), other.hash_bytes(b"a"));
+            /// ```
+            #[inline]
+            #[must_use]
+            pub fn hash_bytes(&self, $bytes: &[u8]) -> u64 {
+                let $hasher = self;
+                $hash
+            }
+        }
+
         impl sealed::Sealed for $type {}
 
         impl StableHasher for $type {
@@ -335,8 +298,16 @@ macro_rules! stable {
 }
 
 stable! {
-    Rapid: |hasher| key_of_seed(hasher.seed), |key| seed_of_key(key).map(Self::with_seed);
-    Xxh3: |hasher| key_of_seed(hasher.0), |key| seed_of_key(key).map(Self::with_seed);
-    Xxh64: |hasher| key_of_seed(hasher.0), |key| seed_of_key(key).map(Self::with_seed);
-    SipHash13: |hasher| hasher.0.key(), |key| Some(Self::with_key(key));
+    Rapid["Rapid::with_seed(0)", "Rapid::with_seed(1)"]:
+        |hasher| key_of_seed(hasher.seed), |key| seed_of_key(key).map(Self::with_seed),
+        |bytes| rapidhash_v3_seeded(bytes, &hasher.secrets);
+    Xxh3["Xxh3::with_seed(0)", "Xxh3::with_seed(1)"]:
+        |hasher| key_of_seed(hasher.0), |key| seed_of_key(key).map(Self::with_seed),
+        |bytes| XxHash3_64::oneshot_with_seed(hasher.0, bytes);
+    Xxh64["Xxh64::with_seed(0)", "Xxh64::with_seed(1)"]:
+        |hasher| key_of_seed(hasher.0), |key| seed_of_key(key).map(Self::with_seed),
+        |bytes| XxHash64::oneshot(hasher.0, bytes);
+    SipHash13["SipHash13::with_key([0; 16])", "SipHash13::with_key([1; 16])"]:
+        |hasher| hasher.0.key(), |key| Some(Self::with_key(key)),
+        |bytes| hasher.0.hash(bytes);
 }
