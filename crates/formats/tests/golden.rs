@@ -16,7 +16,7 @@ use tamis_formats::foreign::{Format, Key};
 use tamis_formats::{
     Info, Live, LoadError, Normalization, Options, Parts, load_frozen, read_frozen, save,
 };
-use tamis_hash::{HashItem, Rapid, SipHash13, StableHasher, Xxh3, Xxh64};
+use tamis_hash::{AnyStable, HashItem, Rapid, SipHash13, StableHasher, Xxh3, Xxh64};
 use twox_hash::XxHash3_64;
 
 /// The items of each file: the numbers from 0.
@@ -68,17 +68,26 @@ fn golden(name: &str) -> Vec<u8> {
 }
 
 /// Checks the file that holds such a filter. `new` builds it again, if this processor can.
-fn check<F: Ways>(
+fn check<F: Ways<Hasher = AnyStable>>(
     name: &str,
-    hasher: F::Hasher,
+    hasher: impl Into<AnyStable>,
     normalization: &str,
-    new: impl FnOnce(F::Hasher) -> Option<F>,
-) where
-    F::Hasher: HashItem<u64>,
-{
+    new: impl FnOnce(AnyStable) -> Option<F>,
+) {
+    let hasher = hasher.into();
+    check_file(name, &hasher, normalization, new(hasher.clone()));
+}
+
+/// Checks the file that holds a filter with this hasher, which is `new` without its items.
+fn check_file<F: Ways<Hasher = AnyStable>>(
+    name: &str,
+    hasher: &AnyStable,
+    normalization: &str,
+    new: Option<F>,
+) {
     let name = format!("{name}.tamis");
     let options = Options::new().normalization(Normalization::new(normalization).unwrap());
-    let new = new(hasher.clone()).map(|filter| crate::common::filled(filter, ITEMS));
+    let new = new.map(|filter| crate::common::filled(filter, ITEMS));
     if let (Some(filter), true, false) =
         (&new, env::var_os("TAMIS_BLESS").is_some(), path(&name).exists())
     {

@@ -1,14 +1,13 @@
 //! Round trips of cuckoo filters that grow in place, at every step of their growth.
 
 use crate::common::{
-    Cuckoo, bytes_of, check_round_trip, filled, growing_pairs, growing_words, map_file,
-    small_cuckoo, small_growing_cuckoo,
+    Cuckoo, any_rapid, bytes_of, check_round_trip, filled, growing_pairs, growing_words, map_file,
+    read_again, small_cuckoo, small_growing_cuckoo,
 };
 use tamis_cuckoo::{CuckooFilter, Filter as _, OnceCuckooFilter, raw};
 use tamis_formats::{
-    FilterSet, Geometry, Info, Kind, LoadError, SetSaveError, SetWriter, map, read, save,
+    FilterSet, Geometry, Info, Kind, LoadError, SetSaveError, SetWriter, map, save,
 };
-use tamis_hash::Rapid;
 
 /// Filters that have grown not at all, a little, and through several shapes of buckets, to several
 /// chunks, of both types.
@@ -17,7 +16,7 @@ fn cuckoo_filters_that_have_grown() {
     for (items, rate) in [(0, 0.05), (1500, 1e-2), (10_000, 1e-4), (150_000, 1e-5), (400_000, 0.03)]
     {
         let builder = CuckooFilter::<u64>::builder().capacity(1).max_capacity(500_000);
-        let builder = builder.false_positive_rate(rate).hasher(Rapid::with_seed(items));
+        let builder = builder.false_positive_rate(rate).hasher(any_rapid(items));
         let filter = filled(builder.build().unwrap(), items);
         assert_eq!(filter.len() as u64, items);
         check_round_trip(&filter);
@@ -26,13 +25,13 @@ fn cuckoo_filters_that_have_grown() {
         }
         check_round_trip(&filter);
         // A loaded filter goes on growing.
-        let again: Cuckoo = read(&bytes_of(&filter)[..]).unwrap();
+        let again = read_again(&filter);
         assert!(items < 500 || again.len() == 500);
         again.try_extend(500..500_000).unwrap();
         assert!((0..items).all(|item| again.contains(&item)));
         assert!(again.size_in_bytes() > filter.size_in_bytes() || items == 400_000);
         let builder = OnceCuckooFilter::<u64>::builder().capacity(1).max_capacity(500_000);
-        let builder = builder.false_positive_rate(rate).hasher(Rapid::with_seed(items));
+        let builder = builder.false_positive_rate(rate).hasher(any_rapid(items));
         check_round_trip(&filled(builder.build().unwrap(), items));
     }
 }
@@ -45,7 +44,7 @@ fn cuckoo_filters_at_every_step_of_growth() {
         if !raw::is_supported(geometry) {
             continue;
         }
-        let builder = CuckooFilter::<u64>::builder().like(geometry).hasher(Rapid::with_seed(3));
+        let builder = CuckooFilter::<u64>::builder().like(geometry).hasher(any_rapid(3));
         let filter = builder.build().unwrap();
         let mut size = 0;
         for item in 0.. {
@@ -55,7 +54,7 @@ fn cuckoo_filters_at_every_step_of_growth() {
             if filter.size_in_bytes() != size {
                 size = filter.size_in_bytes();
                 check_round_trip(&filter);
-                let again: Cuckoo = read(&bytes_of(&filter)[..]).unwrap();
+                let again = read_again(&filter);
                 let (next, after) = (filter.clone(), item + 1..item + 30);
                 for item in after {
                     assert_eq!(again.insert(&item), next.insert(&item));

@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use crate::common::{bytes_of, check_answers, check_round_trip, filled};
+use crate::common::{any_rapid, bytes_of, check_answers, check_round_trip, filled, read_again};
 use tamis_bloom::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter, OnceScalableBloomFilter,
     RotatingBloomFilter, ScalableBloomFilter, raw,
@@ -24,7 +24,7 @@ fn classic_filters_of_awkward_sizes() {
         [1, 2, 63, 64, 65, 511, 512, 513, 9_999, chunk - 1, chunk, chunk + 1, 3 * chunk + 77];
     for (bits, probes) in sizes.into_iter().zip([1, 2, 3, 7, 13, 20, 64].into_iter().cycle()) {
         let builder = BloomFilter::<u64>::builder().bits(bits).probes(probes);
-        let filter = builder.hasher(Rapid::with_seed(bits)).build().unwrap();
+        let filter = builder.hasher(any_rapid(bits)).build().unwrap();
         check_round_trip(&filled(filter, (bits / 16).clamp(1, 2000)));
     }
 }
@@ -36,11 +36,13 @@ fn line_filters_of_every_number_of_words() {
             for probes in [words, (4 * words).min(32)] {
                 let builder = BlockedBloomFilter::<u64>::builder();
                 let builder = builder.bits(512 * lines).probes(probes).words(words);
-                let filter = builder.hasher(Xxh3::with_seed(lines)).build().unwrap();
+                let filter =
+                    builder.hasher(AnyStable::from(Xxh3::with_seed(lines))).build().unwrap();
                 check_round_trip(&filled(filter, lines.clamp(3, 2000)));
                 let builder = OnceBloomFilter::<u64>::builder();
                 let builder = builder.bits(512 * lines).probes(probes).words(words);
-                let filter = builder.hasher(Xxh64::with_seed(lines)).build().unwrap();
+                let filter =
+                    builder.hasher(AnyStable::from(Xxh64::with_seed(lines))).build().unwrap();
                 check_round_trip(&filled(filter, lines.clamp(3, 2000)));
             }
         }
@@ -55,10 +57,10 @@ fn cuckoo_filters_of_every_shape() {
             let items = (buckets * u64::from(slots) * 3 / 4).min(2500);
             let builder = CuckooFilter::<u64>::builder();
             let builder = builder.buckets(buckets).slots(slots).fingerprint_bits(width);
-            check_round_trip(&filled(builder.hasher(Rapid::with_seed(9)).build().unwrap(), items));
+            check_round_trip(&filled(builder.hasher(any_rapid(9)).build().unwrap(), items));
             let builder = OnceCuckooFilter::<u64>::builder();
             let builder = builder.buckets(buckets).slots(slots).fingerprint_bits(width);
-            check_round_trip(&filled(builder.hasher(Rapid::with_seed(9)).build().unwrap(), items));
+            check_round_trip(&filled(builder.hasher(any_rapid(9)).build().unwrap(), items));
         }
     }
 }
@@ -69,7 +71,7 @@ fn counters_of_every_number_of_words() {
         // The last has several chunks.
         for lines in [1, 7, CHUNK / 2 + 3] {
             let builder = CountingBloomFilter::<u64>::builder().bits(512 * lines).words(words);
-            let builder = builder.probes(3 * words.min(8)).hasher(Rapid::with_seed(lines));
+            let builder = builder.probes(3 * words.min(8)).hasher(any_rapid(lines));
             let filter = builder.build().unwrap();
             // Some counters are saturated, and some are 0 again.
             (0..20).for_each(|_| assert!(filter.insert(&0) || filter.contains(&0)));
@@ -80,12 +82,12 @@ fn counters_of_every_number_of_words() {
                 }
             }
             check_round_trip(&filter);
-            let again: crate::common::Counting = read(&bytes_of(&filter)[..]).unwrap();
+            let again = read_again(&filter);
             assert_eq!(again.saturated(), filter.saturated());
             assert!((0..2000).all(|item| again.count(&item) == filter.count(&item)));
             assert!(lines == 1 || again.remove(&3));
             // A merge adds the counters.
-            let sum: crate::common::Counting = read(&bytes_of(&filter)[..]).unwrap();
+            let sum = read_again(&filter);
             merge_read(&sum, &bytes_of(&filter)[..]).unwrap();
             filter.union_with(&filter.clone()).unwrap();
             assert!(bytes_of(&sum) == bytes_of(&filter));
@@ -101,7 +103,7 @@ fn windows_of_every_number_of_generations() {
     for generations in [2, 3, 7, 16] {
         for items in [0, 1, 400, 2500] {
             let builder = RotatingBloomFilter::<u64>::builder().capacity(1000);
-            let builder = builder.generations(generations).hasher(Rapid::with_seed(items));
+            let builder = builder.generations(generations).hasher(any_rapid(items));
             check_round_trip(&filled(builder.clone().build().unwrap(), items));
             let timed = filled(builder.span(Duration::from_secs(60)).build().unwrap(), items / 3);
             check_round_trip(&timed);
@@ -110,7 +112,7 @@ fn windows_of_every_number_of_generations() {
                 timed.insert(&(10_000 + second));
                 check_round_trip(&timed);
             }
-            let again: crate::common::Rotating = read(&bytes_of(&timed)[..]).unwrap();
+            let again = read_again(&timed);
             for second in [90, 130, 170] {
                 let now = Duration::from_secs(1000 + second);
                 assert_eq!(again.advance(now), timed.advance(now));
@@ -125,16 +127,16 @@ fn bloom_filters_of_several_slices() {
     for items in [0, 1000, 5000, 150_000] {
         let builder = ScalableBloomFilter::<u64>::builder().capacity(1024);
         let builder = builder.false_positive_rate(1e-3).max_size_in_bytes(1 << 30);
-        let filter = filled(builder.hasher(Rapid::with_seed(items)).build().unwrap(), items);
+        let filter = filled(builder.hasher(any_rapid(items)).build().unwrap(), items);
         check_round_trip(&filter);
         // A loaded filter goes on growing.
-        let again: crate::common::Scalable = read(&bytes_of(&filter)[..]).unwrap();
+        let again = read_again(&filter);
         assert_eq!(raw::slices(&again).len(), raw::slices(&filter).len());
         again.insert_many_with(0..4 * items, |_, _| ());
         assert!((0..4 * items).all(|item| again.contains(&item)));
         assert!(items < 1000 || raw::slices(&again).len() > raw::slices(&filter).len());
         let builder = OnceScalableBloomFilter::<u64>::builder().capacity(1024);
-        check_round_trip(&filled(builder.hasher(Rapid::with_seed(items)).build().unwrap(), items));
+        check_round_trip(&filled(builder.hasher(any_rapid(items)).build().unwrap(), items));
     }
 }
 
@@ -144,11 +146,11 @@ fn a_filter_grows_to_the_same_end() {
     for (rate, end) in [(0.01, None), (1e-12, None), (1e-12, Some(20_000)), (1e-6, Some(5000))] {
         for items in [0, 4000, 10_000] {
             let builder = ScalableBloomFilter::<u64>::builder().capacity(1024);
-            let builder = builder.false_positive_rate(rate).hasher(Rapid::with_seed(items));
+            let builder = builder.false_positive_rate(rate).hasher(any_rapid(items));
             let builder = end.into_iter().fold(builder, |builder, end| builder.max_capacity(end));
             let filter = filled(builder.build().unwrap(), items);
             check_round_trip(&filter);
-            let again: crate::common::Scalable = read(&bytes_of(&filter)[..]).unwrap();
+            let again = read_again(&filter);
             assert_eq!(again.max_capacity(), filter.max_capacity());
             let info = Info::read(&bytes_of(&filter)[..]).unwrap();
             let tamis_formats::Geometry::Chain(sizes) = info.geometry() else {
@@ -235,45 +237,39 @@ fn every_layout_with_every_hasher() {
 #[test]
 fn items_of_every_type_with_every_hasher() {
     macro_rules! check {
-        ($item:ty, $items:expr, $hasher:expr, $($name:ident)*) => {$({
-            let filter = $name::<$item>::builder().capacity(200).hasher($hasher).build().unwrap();
-            let items = $items;
-            for item in items.iter().take(100) {
-                let _ = filter.insert(std::borrow::Borrow::<$item>::borrow(item));
-            }
-            let again: $name<$item, AnyStable> = read(&bytes_of(&filter)[..]).unwrap();
-            for (number, item) in items.iter().enumerate() {
-                let answer = filter.contains(std::borrow::Borrow::<$item>::borrow(item));
-                assert_eq!(again.contains(std::borrow::Borrow::<$item>::borrow(item)), answer);
+        ($hasher:expr, $items:expr, $item:ty, $($name:ident)*) => {$({
+            let filter = $name::<$item>::builder().capacity(200).hasher($hasher.clone());
+            let filter = filter.build().unwrap();
+            let items: Vec<_> = (0..300).map($items).collect();
+            let borrowed = || items.iter().map(std::borrow::Borrow::<$item>::borrow);
+            borrowed().take(100).for_each(|item| _ = filter.insert(item));
+            let again = read_again(&filter);
+            for (number, item) in borrowed().enumerate() {
+                let answer = filter.contains(item);
+                assert_eq!(again.contains(item), answer);
                 assert!(answer || number >= 100);
             }
         })*};
     }
-    macro_rules! types {
-        ($($hasher:expr;)*) => {$(
-            check!(u64, (0..300_u64).collect::<Vec<_>>(), $hasher,
-                BloomFilter CuckooFilter);
-            check!(u32, (0..300_u32).collect::<Vec<_>>(), $hasher,
-                BloomFilter CuckooFilter);
-            check!(u128, (0..300_u128).collect::<Vec<_>>(), $hasher,
-                BloomFilter CuckooFilter);
-            check!(str, (0..300).map(|item| "x".repeat(item)).collect::<Vec<_>>(), $hasher,
-                BloomFilter CuckooFilter);
-            check!([u8], (0..300).map(|item| vec![7_u8; item]).collect::<Vec<_>>(), $hasher,
-                BloomFilter CuckooFilter);
-        )*};
-    }
-    types! {
-        Rapid::with_seed(1);
-        Xxh3::with_seed(2);
-        Xxh64::with_seed(3);
-        SipHash13::with_key([4; 16]);
+    let hashers: [AnyStable; 4] = [
+        Rapid::with_seed(1).into(),
+        Xxh3::with_seed(2).into(),
+        Xxh64::with_seed(3).into(),
+        SipHash13::with_key([4; 16]).into(),
+    ];
+    for hasher in hashers {
+        check!(hasher, |item: u64| item, u64, BloomFilter CuckooFilter);
+        check!(hasher, |item: u32| item, u32, BloomFilter CuckooFilter);
+        check!(hasher, |item: u32| u128::from(item), u128, BloomFilter CuckooFilter);
+        check!(hasher, |item| "x".repeat(item), str, BloomFilter CuckooFilter);
+        check!(hasher, |item| vec![7_u8; item], [u8], BloomFilter CuckooFilter);
     }
 }
 
 #[test]
 fn a_normalization_is_kept() {
-    let filter = crate::common::small_bloom();
+    let builder = BloomFilter::<u64>::builder().bits(999).probes(7).hasher(any_rapid(1));
+    let filter = filled(builder.build().unwrap(), 50);
     let options = Options::new()
         .normalization(Normalization::new("abcdefghijklmnopqrstuvwxyz 01234").unwrap());
     let mut bytes = Vec::new();

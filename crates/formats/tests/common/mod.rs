@@ -15,7 +15,7 @@ use tamis_cuckoo::{self as cuckoo, CuckooFilter, OnceCuckooFilter};
 use tamis_formats::{
     Kind, LoadError, MapFile, Mapped, Options, Saved, load, load_frozen, read, read_frozen, write,
 };
-use tamis_hash::{HashItem, Rapid, StableHasher};
+use tamis_hash::{AnyStable, HashItem, Rapid, StableHasher};
 
 pub(crate) type Bloom = BloomFilter<u64, Rapid>;
 pub(crate) type Blocked = BlockedBloomFilter<u64, Rapid>;
@@ -57,6 +57,16 @@ pub(crate) fn bytes_of<F: Saved>(filter: &F) -> Vec<u8> {
     let mut bytes = Vec::new();
     write(filter, &mut bytes).unwrap();
     bytes
+}
+
+/// Reads a filter of the same type from the bytes of this one.
+pub(crate) fn read_again<F: Saved>(filter: &F) -> F {
+    read(&bytes_of(filter)[..]).unwrap()
+}
+
+/// A hasher that is chosen at run time. A round trip with it is compiled once per kind of filter.
+pub(crate) fn any_rapid(seed: u64) -> AnyStable {
+    Rapid::with_seed(seed).into()
 }
 
 /// Inserts the numbers from 0 to `items`, as far as they fit.
