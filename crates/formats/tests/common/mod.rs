@@ -208,6 +208,22 @@ pub(crate) fn map_file(path: &Path) -> MapFile {
     unsafe { MapFile::new(File::open(path).unwrap()) }
 }
 
+/// A small file, and what its loaders do: as values, so that a test of the files of all kinds is
+/// compiled once.
+pub(crate) struct Small {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) verdicts: fn(&Path, &[u8]) -> [String; 3],
+    /// Loads a file, also a live one, and returns the bytes that its filter has.
+    pub(crate) again: fn(&Path) -> Result<Vec<u8>, LoadError>,
+}
+
+impl Small {
+    pub(crate) fn of<F: Ways>(filter: &F) -> Self {
+        let again = |path: &Path| Ok(bytes_of(&Options::new().live(true).load::<F>(path)?));
+        Self { bytes: bytes_of(filter), verdicts: verdicts::<F>, again }
+    }
+}
+
 /// Returns the verdict of each loader on a file: what `Debug` prints of the error, or an empty
 /// text. Where a type cannot be mapped, the last verdict is that of a load for queries.
 pub(crate) fn verdicts<F: Ways>(path: &Path, bytes: &[u8]) -> [String; 3] {
