@@ -49,21 +49,17 @@ impl BitsAndBlooms {
 }
 
 impl Places for BitsAndBlooms {
-    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
+    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<bool, Error> {
         let bytes = key.bytes()?;
         let hash = fastmurmur3::murmur3_x64_128(bytes, 0);
         let hash_of_more = fastmurmur3::murmur3_x64_128(&[bytes, &[1]].concat(), 0);
         let of_key = [hash as u64, (hash >> 64) as u64];
         let of_more = [hash_of_more as u64, (hash_of_more >> 64) as u64];
-        for i in 0..self.k {
+        Ok((0..self.k).all(|i| {
             let odd = i % 2;
             let second = of_more[((i + odd) % 4 / 2) as usize];
-            let sum = of_key[odd as usize].wrapping_add(i.wrapping_mul(second));
-            if !each(sum % self.m) {
-                break;
-            }
-        }
-        Ok(())
+            each(of_key[odd as usize].wrapping_add(i.wrapping_mul(second)) % self.m)
+        }))
     }
 }
 

@@ -15,8 +15,8 @@ use super::key::Key;
 /// The rule by which a system finds the places of a key. A header knows it; it has no bits.
 pub trait Places {
     /// Calls `each` with the places of a key, in order, until it returns `false` or all have been
-    /// passed. Each place is in the array.
-    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error>;
+    /// passed. Returns whether it returned `true` for all. Each place is in the array.
+    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<bool, Error>;
 }
 
 /// What differs between the Bloom filters of two systems: the header with the sizes and the rule,
@@ -190,12 +190,7 @@ impl<S: System> Filter for ForeignBloomFilter<S> {
 
 /// Returns whether all places of a key are set.
 pub(super) fn contains(places: &impl Places, bits: &BitArray, key: Key<'_>) -> Result<bool, Error> {
-    let mut all = true;
-    places.each(key, &mut |place| {
-        all = bits.get(place);
-        all
-    })?;
-    Ok(all)
+    places.each(key, &mut |place| bits.get(place))
 }
 
 /// The places that [`sums_of_32_bits`] can give: those of a larger filter are not reached.
@@ -203,19 +198,18 @@ pub(super) const PLACES_OF_SUMS: u64 = 1 << 31;
 
 /// Calls `each` with `first + i second` for `i` from 1 to `k`, in wrapping `i32`, made
 /// non-negative, modulo `bits`: the places of several systems in Java. No place is above 2^31 - 1.
+/// Returns as [`Places::each`] does.
 pub(super) fn sums_of_32_bits(
     (first, second): (i32, i32),
     k: u32,
     bits: u64,
     each: &mut dyn FnMut(u64) -> bool,
-) {
-    for i in 1..=k {
+) -> bool {
+    (1..=k).all(|i| {
         let sum = first.wrapping_add((i as i32).wrapping_mul(second));
         let sum = if sum < 0 { !sum } else { sum };
-        if !each(sum as u64 % bits) {
-            break;
-        }
-    }
+        each(sum as u64 % bits)
+    })
 }
 
 /// Returns a filter as one of type `F` that has the places of another, if `same` says so.

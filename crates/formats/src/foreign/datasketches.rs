@@ -74,18 +74,15 @@ impl Rule {
 }
 
 impl Places for Rule {
-    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
+    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<bool, Error> {
         let (first, second) = key.widened().with_little_endian(|bytes| {
             let first = twox_hash::XxHash64::oneshot(self.seed as u64, bytes);
             (first, twox_hash::XxHash64::oneshot(first, bytes))
         });
-        for i in 1..=u64::from(self.k) {
+        Ok((1..=u64::from(self.k)).all(|i| {
             let sum = first.wrapping_add(i.wrapping_mul(second));
-            if !each((sum >> 1) % self.bits()) {
-                break;
-            }
-        }
-        Ok(())
+            each((sum >> 1) % self.bits())
+        }))
     }
 }
 

@@ -61,26 +61,20 @@ impl Guava {
 }
 
 impl Places for Guava {
-    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
+    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<bool, Error> {
         let hash = key.with_little_endian(|bytes| fastmurmur3::murmur3_x64_128(bytes, 0));
         let (first, second) = (hash as u64, (hash >> 64) as u64);
-        match self.strategy {
-            GuavaStrategy::Mitz64 => {
-                let mut combined = first;
-                for _ in 0..self.k {
-                    if !each((combined & i64::MAX as u64) % self.bits()) {
-                        break;
-                    }
-                    combined = combined.wrapping_add(second);
-                }
-            }
+        Ok(match self.strategy {
+            GuavaStrategy::Mitz64 => (0..u64::from(self.k)).all(|i| {
+                let combined = first.wrapping_add(i.wrapping_mul(second));
+                each((combined & i64::MAX as u64) % self.bits())
+            }),
             GuavaStrategy::Mitz32 => {
                 // Both halves are of the first number: the second one is not used.
                 let halves = (first as i32, (first >> 32) as i32);
-                bloom::sums_of_32_bits(halves, self.k.into(), self.bits(), each);
+                bloom::sums_of_32_bits(halves, self.k.into(), self.bits(), each)
             }
-        }
-        Ok(())
+        })
     }
 }
 

@@ -100,7 +100,7 @@ fn max_k(m: u64) -> i64 {
 }
 
 impl Places for Hadoop {
-    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
+    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<bool, Error> {
         let bytes = key.bytes()?;
         if bytes.is_empty() {
             return Err(Error::EmptyKey);
@@ -112,13 +112,10 @@ impl Places for Hadoop {
         // Each hash is the seed of the next one. The remainder has the sign of the hash. Its
         // absolute value is the place.
         let mut last = 0;
-        for _ in 0..self.k {
+        Ok((0..self.k).all(|_| {
             last = hash(bytes, last);
-            if !each((i64::from(last as i32) % i64::from(self.m)).unsigned_abs()) {
-                break;
-            }
-        }
-        Ok(())
+            each((i64::from(last as i32) % i64::from(self.m)).unsigned_abs())
+        }))
     }
 }
 

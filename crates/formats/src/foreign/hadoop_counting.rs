@@ -99,12 +99,7 @@ fn bytes(header: Hadoop) -> u64 {
 
 impl Filter for HadoopCountingFilter {
     fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
-        let mut all = true;
-        self.header.each(key, &mut |place| {
-            all = self.counters.nibble(place) > 0;
-            all
-        })?;
-        Ok(all)
+        self.header.each(key, &mut |place| self.counters.nibble(place) > 0)
     }
 
     fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {

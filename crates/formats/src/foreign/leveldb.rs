@@ -57,15 +57,12 @@ pub enum LevelDb {
 }
 
 impl Places for LevelDb {
-    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
+    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<bool, Error> {
         let hash = hash(key.bytes()?, u32::from);
-        if let Self::Bits { bits, k } = *self {
-            let delta = hash.rotate_right(17);
-            (0..u32::from(k))
-                .map(|i| hash.wrapping_add(delta.wrapping_mul(i)))
-                .all(|probe| each(u64::from(probe) % bits));
-        }
-        Ok(())
+        let Self::Bits { bits, k } = *self else { return Ok(true) };
+        let delta = hash.rotate_right(17);
+        let mut probes = (0..u32::from(k)).map(|i| hash.wrapping_add(delta.wrapping_mul(i)));
+        Ok(probes.all(|probe| each(u64::from(probe) % bits)))
     }
 }
 
@@ -114,11 +111,7 @@ impl LevelDbFilter {
 /// Returns whether these bytes, as a filter, contain a key.
 pub(super) fn bytes_contain(bytes: &[u8], key: Key<'_>) -> Result<bool, Error> {
     let filter = LevelDb::of_bytes(bytes);
-    let mut all = true;
-    filter.each(key, &mut |place| {
-        all = bytes[(place / 8) as usize] >> (place % 8) & 1 == 1;
-        all
-    })?;
+    let all = filter.each(key, &mut |place| bytes[(place / 8) as usize] >> (place % 8) & 1 == 1)?;
     Ok(all && !filter.is_void())
 }
 

@@ -57,7 +57,7 @@ impl Orc {
 }
 
 impl Places for Orc {
-    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
+    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<bool, Error> {
         let hash = match key {
             Key::Bytes(bytes) => hash(bytes),
             Key::Text(text) => hash(text.as_bytes()),
@@ -65,8 +65,7 @@ impl Places for Orc {
             Key::I64(number) => hash_of_integer(number),
         };
         let halves = (hash as i32, (hash >> 32) as i32);
-        bloom::sums_of_32_bits(halves, self.k, self.bits(), each);
-        Ok(())
+        Ok(bloom::sums_of_32_bits(halves, self.k, self.bits(), each))
     }
 }
 

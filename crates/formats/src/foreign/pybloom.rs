@@ -88,7 +88,7 @@ fn digest<D: Digest>(salt: &[u8], key: &[u8]) -> Vec<u8> {
 }
 
 impl Places for Pybloom {
-    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
+    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<bool, Error> {
         let Key::Text(text) = key else {
             return Err(Error::Key { found: key.key_type() });
         };
@@ -98,18 +98,18 @@ impl Places for Pybloom {
             let salt = digest(&i.to_le_bytes(), &[]);
             for word in digest(&salt, text.as_bytes()).chunks_exact(self.word() as usize) {
                 if slice == self.slices {
-                    return Ok(());
+                    return Ok(true);
                 }
                 let mut number = [0; 8];
                 number[..word.len()].copy_from_slice(word);
                 let place = u64::from_le_bytes(number) % self.bits_per_slice;
                 if !each(slice * self.bits_per_slice + place) {
-                    return Ok(());
+                    return Ok(false);
                 }
                 slice += 1;
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
 

@@ -46,26 +46,23 @@ pub struct Rbloom {
 
 impl Rbloom {
     /// Calls `each` with the places of a key with this hash, as [`Places::each`] does.
-    fn each_of_hash(self, hash: i128, each: &mut dyn FnMut(u64) -> bool) {
+    fn each_of_hash(self, hash: i128, each: &mut dyn FnMut(u64) -> bool) -> bool {
         // A linear congruential generator of 128 bits. The bits 32 to 95 of its state give a place.
         const MULTIPLIER: u128 = 47_026_247_687_942_121_848_144_207_491_837_418_733;
         let mut state = hash as u128;
-        for _ in 0..self.k {
+        (0..self.k).all(|_| {
             state = state.wrapping_mul(MULTIPLIER).wrapping_add(1);
-            if !each((state >> 32) as u64 % (8 * self.bytes)) {
-                break;
-            }
-        }
+            each((state >> 32) as u64 % (8 * self.bytes))
+        })
     }
 }
 
 impl Places for Rbloom {
-    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
+    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<bool, Error> {
         // The first half of the SHA-256 of a key.
         let digest: [u8; 32] = Sha256::digest(key.bytes()?).into();
         let (halves, _) = digest.as_chunks();
-        self.each_of_hash(i128::from_be_bytes(halves[0]), each);
-        Ok(())
+        Ok(self.each_of_hash(i128::from_be_bytes(halves[0]), each))
     }
 }
 
@@ -100,12 +97,7 @@ impl RbloomFilter {
     /// ```
     #[must_use]
     pub fn contains_hash(&self, hash: i128) -> bool {
-        let mut all = true;
-        self.system.each_of_hash(hash, &mut |place| {
-            all = self.bits.get(place);
-            all
-        });
-        all
+        self.system.each_of_hash(hash, &mut |place| self.bits.get(place))
     }
 
     /// Inserts a key with this hash. Returns whether the filter has changed.

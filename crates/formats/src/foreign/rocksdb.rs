@@ -73,35 +73,30 @@ enum Rule {
 }
 
 impl Places for RocksDb {
-    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
+    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<bool, Error> {
         let bytes = key.bytes()?;
-        match self.rule {
-            Rule::Never | Rule::Always => {}
+        Ok(match self.rule {
+            Rule::Never | Rule::Always => true,
             Rule::Blocks { blocks, k } => {
                 let hash = xxph3(bytes);
                 let block = ((hash & 0xffff_ffff) * blocks) >> 32;
                 let mut probe = (hash >> 32) as u32;
-                for _ in 0..k {
-                    if !each(8 * BLOCK * block + u64::from(probe >> 23)) {
-                        break;
-                    }
+                (0..k).all(|_| {
+                    let place = 8 * BLOCK * block + u64::from(probe >> 23);
                     probe = probe.wrapping_mul(0x9e37_79b9);
-                }
+                    each(place)
+                })
             }
             Rule::Lines { lines, bits_per_line, k } => {
                 // The bytes of the tail are signed there.
                 let hash = hash(bytes, |byte| byte as i8 as u32);
                 let (line, delta) = (u64::from(hash) % lines, hash.rotate_right(17));
-                let mut probe = hash;
-                for _ in 0..k {
-                    if !each(bits_per_line * line + u64::from(probe) % bits_per_line) {
-                        break;
-                    }
-                    probe = probe.wrapping_add(delta);
-                }
+                (0..u32::from(k)).all(|i| {
+                    let probe = hash.wrapping_add(i.wrapping_mul(delta));
+                    each(bits_per_line * line + u64::from(probe) % bits_per_line)
+                })
             }
-        }
-        Ok(())
+        })
     }
 }
 

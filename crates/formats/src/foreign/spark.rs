@@ -66,28 +66,25 @@ impl Spark {
 }
 
 impl Places for Spark {
-    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<(), Error> {
-        key.widened().with_little_endian(|bytes| match self.version {
+    fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<bool, Error> {
+        Ok(key.widened().with_little_endian(|bytes| match self.version {
             SparkVersion::V1 => {
                 let first = hash(bytes, 0);
                 let second = hash(bytes, first);
-                bloom::sums_of_32_bits((first, second), self.k, self.bits(), each);
+                bloom::sums_of_32_bits((first, second), self.k, self.bits(), each)
             }
             SparkVersion::V2 { seed } => {
                 let first = hash(bytes, seed);
                 let second = hash(bytes, first);
                 let mut sum = i64::from(first) * i64::from(i32::MAX);
-                for _ in 0..self.k {
+                (0..self.k).all(|_| {
                     sum = sum.wrapping_add(second.into());
                     // Only the place is complemented. The sum stays negative.
                     let place = if sum < 0 { !sum } else { sum };
-                    if !each(place as u64 % self.bits()) {
-                        break;
-                    }
-                }
+                    each(place as u64 % self.bits())
+                })
             }
-        });
-        Ok(())
+        }))
     }
 }
 
