@@ -1,7 +1,8 @@
-//! Bytes that no system writes: each is an error, or a filter that answers. Nothing panics.
+//! Bytes that no system wrote: a reader refuses them, or makes a filter that works, without a
+//! panic, a long loop or much memory.
 
 use proptest::prelude::*;
-use tamis_formats::foreign::{Filter, Key};
+use tamis_formats::foreign::{Error, Filter, Format, Key};
 
 use crate::System;
 
@@ -12,65 +13,111 @@ const WITHOUT_LENGTH: [&str; 5] = ["go_cuckoo", "leveldb", "parquet", "rbloom", 
 /// The length up to which each shorter part of a file is read.
 const SHORT: usize = 2048;
 
-/// The bytes of a file that are damaged: the header, and some of the filter.
-const DAMAGED: usize = 64;
+/// The bytes of a header, in which each bit is changed.
+const HEADER: usize = 64;
+
+/// The bytes at either end of a file that are changed to some values: of a file of at most `SMALL`
+/// bytes, and of a longer one.
+const SMALL: usize = 400;
+const ENDS: [usize; 2] = [300, 16];
+
+/// The most bytes that a filter has after an insert: a reader that trusts a wrong number makes
+/// more.
+const MOST: u64 = 1 << 27;
+
+/// Uses a filter that was read from damaged bytes.
+pub(crate) fn exercise(filter: &mut impl Filter) {
+    let bytes = [7; 8];
+    // A small filter gets full, or grows.
+    let lengths = if filter.encoded_len() <= SMALL as u64 { 0..9 } else { 7..9 };
+    let of_bytes = lengths.map(|length| Key::Bytes(&bytes[..length]));
+    let others = [Key::Text(""), Key::Text("key"), Key::I32(-1), Key::I64(i64::MIN)];
+    for (number, key) in of_bytes.chain(others).enumerate() {
+        // A key of a wrong type, a full filter or a huge one: an error is an answer too.
+        let _ = filter.contains(key);
+        if filter.insert(key).is_ok() {
+            // DataSketches ignores the empty string.
+            let is_ignored = key == Key::Text("");
+            assert!(is_ignored || filter.contains(key) == Ok(true), "{key:?} is missed");
+        }
+        if number % 3 == 0 {
+            let _ = filter.remove(key);
+        }
+    }
+    // An insert makes the array of the one, and the next part of the other, as long as the header
+    // says.
+    if matches!(filter.format(), Format::DataSketches | Format::PybloomScalable) {
+        return;
+    }
+    let length = filter.encoded_len();
+    assert!(length < MOST, "a filter of {length} bytes");
+    assert_eq!(filter.to_bytes().len() as u64, length);
+}
+
+/// Reads bytes. If they are a filter, uses it. Returns whether they are one.
+pub(crate) fn is_used<F: Filter>(bytes: &[u8], read: fn(&[u8]) -> Result<F, Error>) -> bool {
+    let Ok(mut filter) = read(bytes) else { return false };
+    assert!(filter.to_bytes() == bytes, "{bytes:02x?} is written otherwise");
+    exercise(&mut filter);
+    true
+}
+
+/// Damages the bytes of a file: some are missing or changed. `is_used` reads what is left, and
+/// returns whether it is a filter. A format that knows its length has none that is shorter.
+pub(crate) fn damage(bytes: &[u8], knows_length: bool, is_used: impl Fn(&[u8]) -> bool) {
+    for end in 0..bytes.len().min(SHORT) {
+        let is_filter = is_used(&bytes[..end]);
+        assert!(!knows_length || !is_filter, "{end} of {} bytes are a filter", bytes.len());
+    }
+    let mut damaged = bytes.to_vec();
+    let mut change = |place: usize, new: u8| {
+        damaged[place] = new;
+        is_used(&damaged);
+        damaged[place] = bytes[place];
+    };
+    for place in 0..bytes.len().min(HEADER) {
+        (0..8).for_each(|bit| change(place, bytes[place] ^ 1 << bit));
+    }
+    let ends = ENDS[usize::from(bytes.len() > SMALL)];
+    let is_end = |place: &usize| *place < ends || place + ends >= bytes.len();
+    for place in (0..bytes.len()).filter(is_end) {
+        let old = bytes[place];
+        for new in [0, 1, 2, 31, 127, 128, 255, old ^ 1, old ^ 16, old ^ 128] {
+            change(place, new);
+        }
+    }
+    let place = prop_oneof![0..HEADER, 0..ENDS[0]];
+    proptest!(|(changes in prop::collection::vec((place, any::<u8>()), 1..9))| {
+        let mut damaged = bytes.to_vec();
+        for (at, byte) in changes {
+            if let Some(place) = damaged.get_mut(at) {
+                *place = byte;
+            }
+        }
+        is_used(&damaged);
+    });
+}
+
+/// Reads the bytes with one byte more.
+pub(crate) fn trail<F: Filter>(bytes: &[u8], read: fn(&[u8]) -> Result<F, Error>) {
+    let longer = [bytes, &[0]].concat();
+    let (found, expected) = (longer.len() as u64, bytes.len() as u64);
+    assert_eq!(read(&longer).err(), Some(Error::Trailing { found, expected }));
+}
 
 impl<F: Filter> System<F> {
     /// Reads the file of a vector with bytes missing, added and changed.
     pub(crate) fn check_damaged(&self, bytes: &[u8]) {
-        for end in 0..bytes.len().min(SHORT) {
-            let whole = self.use_bytes(&bytes[..end]);
-            let expected = WITHOUT_LENGTH.contains(&self.name);
-            assert!(expected || !whole, "{}: {end} bytes are a filter", self.name);
-        }
-        if !WITHOUT_LENGTH.contains(&self.name) {
-            assert!(!self.use_bytes(&[bytes, &[0]].concat()), "{}: a byte more", self.name);
-        }
-        let mut damaged = bytes.to_vec();
-        for bit in 0..8 * bytes.len().min(DAMAGED) {
-            damaged[bit / 8] ^= 1 << (bit % 8);
-            self.use_bytes(&damaged);
-            damaged[bit / 8] = bytes[bit / 8];
-        }
-        let changes = prop::collection::vec((0..DAMAGED, any::<u8>()), 1..9);
-        proptest!(|(changes in changes)| {
-            let mut damaged = bytes.to_vec();
-            for (at, byte) in changes {
-                if let Some(place) = damaged.get_mut(at) {
-                    *place = byte;
-                }
-            }
-            self.use_bytes(&damaged);
-        });
+        let knows_length = !WITHOUT_LENGTH.contains(&self.name);
+        damage(bytes, knows_length, |bytes| is_used(bytes, self.read));
+        let is_longer = knows_length && is_used(&[bytes, &[0]].concat(), self.read);
+        assert!(!is_longer, "{}: a byte more", self.name);
     }
 
     /// Reads random bytes.
     pub(crate) fn check_noise(&self) {
         proptest!(|(bytes in prop::collection::vec(any::<u8>(), 0..200))| {
-            self.use_bytes(&bytes);
+            is_used(&bytes, self.read);
         });
-    }
-
-    /// Reads bytes. If they are a filter, uses it in all ways. Returns whether they are one.
-    fn use_bytes(&self, bytes: &[u8]) -> bool {
-        let Ok(mut filter) = (self.read)(bytes) else {
-            return false;
-        };
-        assert!(filter.to_bytes() == bytes, "{}: {bytes:02x?} is written otherwise", self.name);
-        let keys = [
-            Key::Bytes(b""),
-            Key::Bytes(b"key"),
-            Key::Text(""),
-            Key::Text("key"),
-            Key::I32(-1),
-            Key::I64(i64::MIN),
-        ];
-        for key in keys {
-            // A key of a wrong type, a full filter or a huge one: errors.
-            let _ = filter.contains(key);
-            let _ = filter.insert(key);
-            let _ = filter.remove(key);
-        }
-        true
     }
 }

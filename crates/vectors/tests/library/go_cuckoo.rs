@@ -3,7 +3,7 @@
 use tamis_formats::foreign::{Error, Filter, GoCuckooFilter, Key};
 use tamis_vectors::{Vector, vectors};
 
-use crate::{System, broken, number};
+use crate::{System, number};
 
 fn build(vector: &Vector) -> Result<GoCuckooFilter, Error> {
     GoCuckooFilter::new(number(vector, "capacity"))
@@ -44,10 +44,8 @@ fn a_full_go_cuckoo_filter_refuses_a_key_and_does_not_change() {
 }
 
 #[test]
-fn damaged_go_cuckoo_filters_are_refused_or_work() {
+fn go_cuckoo_filters_of_other_lengths_are_refused() {
     let bytes = system().built(&vectors("go_cuckoo")[0]).to_bytes();
-    broken::truncate(&bytes, GoCuckooFilter::from_bytes, false);
-    broken::flip(&bytes[..64], GoCuckooFilter::from_bytes);
     for length in [0, 3, 5, 12, 1020, 1023] {
         let error = GoCuckooFilter::from_bytes(&bytes[..length]).unwrap_err();
         assert!(matches!(error, Error::Field { .. }), "{length}");

@@ -6,7 +6,6 @@
 //! alone give the same bytes.
 
 mod bits_and_blooms;
-mod broken;
 mod building;
 mod damage;
 mod datasketches;

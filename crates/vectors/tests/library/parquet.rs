@@ -5,7 +5,7 @@ use std::fs;
 use tamis_formats::foreign::{Error, Filter, Key, KeyType, ParquetColumn, ParquetFilter};
 use tamis_vectors::{Vector, vectors};
 
-use crate::{System, broken, number};
+use crate::{System, damage, number};
 
 fn build(vector: &Vector) -> Result<ParquetFilter, Error> {
     ParquetFilter::new(number(vector, "num_bytes"))
@@ -69,8 +69,8 @@ fn parquet_files() {
 fn damaged_parquet_files_are_refused_or_work() {
     for vector in vectors("parquet") {
         let Some(file) = file(&vector).filter(|file| file.len() < 4000) else { continue };
-        broken::truncate(&file, read_file, true);
-        broken::flip(&file, read_file);
+        let is_used = |file: &[u8]| read_file(file).map(|mut of| damage::exercise(&mut of)).is_ok();
+        damage::damage(&file, true, is_used);
         // The bytes of the metadata, and of the header.
         let [column] = &ParquetColumn::all(&file).unwrap()[..] else { panic!("one column") };
         let header = column.offset as usize..column.offset as usize + 16;
@@ -79,7 +79,7 @@ fn damaged_parquet_files_are_refused_or_work() {
             for new in 0..=255 {
                 let mut damaged = file.clone();
                 damaged[place] = new;
-                let _ = read_file(&damaged).map(|mut filter| broken::exercise(&mut filter));
+                is_used(&damaged);
             }
         }
     }
@@ -103,5 +103,5 @@ fn parquet_bitsets_of_other_sizes_are_refused() {
     }
     // Not only powers of two.
     let mut filter = ParquetFilter::new(96).unwrap();
-    broken::exercise(&mut filter);
+    damage::exercise(&mut filter);
 }

@@ -9,7 +9,7 @@ use tamis_formats::foreign::{
 use tamis_formats::{LoadError, Options};
 use tamis_vectors::{Vector, vectors};
 
-use crate::broken;
+use crate::damage;
 use crate::key;
 
 /// Returns the vectors that have a Parquet file, and the files.
@@ -280,12 +280,13 @@ fn damaged_files_and_headers_are_refused_or_work() {
     let group = |key| vec![(&["id"][..], Some(with_key(64, key)))];
     let file = file(&[group("a"), group("b")]);
     let read_file = |bytes: &[u8]| ParquetFileFilter::from_bytes(bytes, None);
-    broken::truncate(&file, read_file, true);
-    broken::flip(&file, read_file);
+    damage::damage(&file, true, |bytes| damage::is_used(bytes, read_file));
     let header = with_key(64, "a");
-    broken::truncate(&header, ParquetFilter::from_bytes_with_header, true);
-    broken::flip(&header, ParquetFilter::from_bytes_with_header);
-    broken::trail(&header, ParquetFilter::from_bytes_with_header);
+    damage::damage(&header, true, |bytes| {
+        let read = ParquetFilter::from_bytes_with_header(bytes);
+        read.map(|mut filter| damage::exercise(&mut filter)).is_ok()
+    });
+    damage::trail(&header, ParquetFilter::from_bytes_with_header);
     // An unknown field makes the header as long as a block: the bytes could be a bitset.
     let unknown = [&header[..15], &[0x88, 13], &[b'x'; 13], &header[15..]].concat();
     assert_eq!(unknown.len(), 64 + 31);

@@ -7,7 +7,7 @@ use tamis_formats::foreign::{
 };
 use tamis_vectors::{OwnedKey, Vector, sparse_vectors, vectors};
 
-use crate::{System, broken, check_sparse, key};
+use crate::{System, check_sparse, damage, key};
 
 /// A filter of either sort: one manifest has both.
 #[derive(Debug)]
@@ -193,17 +193,15 @@ fn redisbloom_filter_of_many_bits() {
 }
 
 #[test]
-fn damaged_redisbloom_filters_are_refused_or_work() {
+fn redisbloom_filters_with_a_byte_more_are_refused() {
     for name in ["bf_e01_c10_exp1", "cf_c64_b1", "bf_e001_c100_empty"] {
         let vectors = vectors("redisbloom");
         let vector = vectors.iter().find(|vector| vector.name() == name).unwrap();
         let bytes = vector.bytes();
-        broken::truncate(&bytes, read, true);
-        broken::flip(&bytes, read);
         if name.starts_with("bf") {
-            broken::trail(&bytes, RedisModuleBloomFilter::from_bytes);
+            damage::trail(&bytes, RedisModuleBloomFilter::from_bytes);
         } else {
-            broken::trail(&bytes, RedisModuleCuckooFilter::from_bytes);
+            damage::trail(&bytes, RedisModuleCuckooFilter::from_bytes);
         }
     }
 }

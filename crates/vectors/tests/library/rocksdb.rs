@@ -3,7 +3,7 @@
 use tamis_formats::foreign::{Error, Filter, Key, RocksDbFilter};
 use tamis_vectors::{Vector, vectors};
 
-use crate::{System, broken, key, number};
+use crate::{System, damage, key, number};
 
 fn build(vector: &Vector) -> Result<RocksDbFilter, Error> {
     let mut keys: Vec<_> = vector.inserted().into_iter().map(|key| format!("{key:?}")).collect();
@@ -40,7 +40,7 @@ fn rocksdb_filters_of_other_trailers_contain_every_key_or_none() {
     let answer = |bytes: &[u8]| {
         let mut filter = RocksDbFilter::from_bytes(bytes).unwrap();
         assert!(filter.to_bytes() == bytes);
-        broken::exercise(&mut filter);
+        damage::exercise(&mut filter);
         RocksDbFilter::from_bytes(bytes).unwrap().contains(Key::Text("a")).unwrap()
     };
     for length in 0..=5 {
@@ -69,12 +69,10 @@ fn rocksdb_filters_of_other_trailers_contain_every_key_or_none() {
 }
 
 #[test]
-fn damaged_rocksdb_filters_are_refused_or_work() {
+fn an_empty_rocksdb_filter_has_no_key_and_takes_no_integer() {
     for name in ["fv5_bpk10_n100", "fv4_legacy_bpk10_mixed"] {
         let vectors = vectors("rocksdb");
         let vector = vectors.iter().find(|vector| vector.name() == name).unwrap();
-        broken::truncate(&vector.bytes(), RocksDbFilter::from_bytes, false);
-        broken::flip(&vector.bytes(), RocksDbFilter::from_bytes);
         assert!(matches!(build(vector).unwrap().contains(Key::I64(1)), Err(Error::Key { .. })));
         assert!(build(vector).unwrap().contains(key(&vector.inserted()[0])) == Ok(false));
     }
