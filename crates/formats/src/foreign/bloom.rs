@@ -100,23 +100,8 @@ impl<S: System> ForeignBloomFilter<S> {
     }
 
     /// Returns the places of a key in the array of bits, in the order in which the system computes
-    /// them.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Key`] if the system has no keys of this type, and [`Error::EmptyKey`] if it has no
-    /// empty key.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Key, SparkFilter, SparkVersion};
-    /// let filter = SparkFilter::with_bits(SparkVersion::V1, 500, 8000)?;
-    /// assert_eq!(filter.places(Key::I64(-1))?.len(), 11);
-    /// assert_eq!(filter.places(Key::I32(-1))?, filter.places(Key::I64(-1))?);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
+    /// them: for tests of filters that are too long to be built.
+    #[doc(hidden)]
     pub fn places(&self, key: Key<'_>) -> Result<Vec<u64>, Error> {
         let mut all = Vec::new();
         self.system.each(key, &mut |place| {

@@ -241,21 +241,8 @@ impl RedisModuleBloomFilter {
     }
 
     /// Returns the places of a key in the array of the newest sub-filter, in the order in which
-    /// RedisBloom computes them.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Key`] if the key is an integer.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Key, RedisModuleBloomFilter};
-    /// let filter = RedisModuleBloomFilter::new(10, 0.1, None)?;
-    /// assert_eq!(filter.places(Key::Text("a"))?.len(), 4);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
+    /// RedisBloom computes them: for tests of filters that are too long to be built.
+    #[doc(hidden)]
     pub fn places(&self, key: Key<'_>) -> Result<Vec<u64>, Error> {
         let hash = hash(key)?;
         Ok(self.subs.last().map_or(Vec::new(), |(sub, _)| sub.places(hash).collect()))

@@ -22,19 +22,7 @@ use crate::sizes::geometry::Geometry;
 use crate::sizes::table::TableSizes;
 
 /// What the header of a table says, apart from its normalization.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::{TableParts, TableSizes};
-/// use tamis::hash::Rapid;
-///
-/// let sizes = TableSizes::new(64).ok_or("one line for each shard")?;
-/// let parts = TableParts { sizes, hasher: Rapid::with_seed(1).into(), capacity: 900, items: 0 };
-/// assert!(format!("{parts:?}").contains("capacity: 900"));
-/// # Ok::<(), &str>(())
-/// ```
+#[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct TableParts {
     /// The sizes.
@@ -50,32 +38,7 @@ pub struct TableParts {
 impl Options {
     /// Writes the file of a table, which has not got its name yet. `line` returns each line of the
     /// body: the directory of 24 lines, then those of the shards.
-    ///
-    /// # Errors
-    ///
-    /// As [`save`](crate::save).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::{Options, TableParts, TableSizes};
-    /// use tamis::hash::Rapid;
-    ///
-    /// # let directory = tempfile::tempdir()?;
-    /// # let path = directory.path().join("seen.tamis");
-    /// let sizes = TableSizes::new(64).ok_or("one line for each shard")?;
-    /// let parts = TableParts { sizes, hasher: Rapid::with_seed(1).into(), capacity: 900, items: 0 };
-    /// Options::new().prepare_table(&parts, |line| [line; 8], &path)?.rename()?;
-    ///
-    /// let mut last = [0; 8];
-    /// let found = Options::new().load_table(&path, |line, words| {
-    ///     last = *words;
-    ///     Some(0)
-    /// })?;
-    /// assert_eq!((found.capacity, last), (900, [87; 8]));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    #[doc(hidden)]
     pub fn prepare_table(
         &self,
         parts: &TableParts,
@@ -95,11 +58,9 @@ impl Options {
     /// Loads a table. `store` gets each line of the body in order, and returns the number of items
     /// in it, or `None` if no table has this line. It is not called with a line of a chunk whose
     /// checksum is wrong.
-    ///
-    /// # Errors
-    ///
-    /// [`LoadError`], also if `store` has returned `None`, or if the sum of the items is another
+    /// It returns an error too if `store` has returned `None`, or if the sum of the items is another
     /// one than in the header.
+    #[doc(hidden)]
     pub fn load_table(
         &self,
         path: impl AsRef<Path>,
