@@ -61,11 +61,7 @@ impl<'p> Opened<'p> {
             };
         }
         header.check_memory()?;
-        let options = Options::new();
-        let filter = match column {
-            None => options.load_foreign(header.path),
-            Some(column) => options.load_foreign_column(header.path, column),
-        };
+        let filter = Options::new().load_foreign(header.path, column);
         let filter = filter.map_err(|error| header.unreadable(error))?;
         Ok(Self::Theirs(Foreign { filter, wrapped: true }))
     }

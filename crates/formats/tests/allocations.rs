@@ -150,7 +150,7 @@ fn a_huge_sparse_file_allocates_nothing() {
     assert!(matches!(error, LoadError::Alloc { bytes } if bytes == 15 << 40), "{error:?}");
     let header = Bytes(guest()).sizes(15 << 40, 0, 0, lines).0;
     io::Write::write_all(&mut &file, &header[..256]).unwrap();
-    let error = Options::new().load_foreign(&path).unwrap_err();
+    let error = Options::new().load_foreign(&path, None).unwrap_err();
     assert!(matches!(error, LoadError::Alloc { bytes } if bytes == 15 << 40), "{error:?}");
     if let (Some(before), Some(after)) = (before, most_memory()) {
         assert!(after - before < 64 << 20, "{} bytes", after - before);

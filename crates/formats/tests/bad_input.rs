@@ -2,9 +2,9 @@
 //! every loader.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::Read;
 
-use crate::bytes::Bytes;
+use crate::bytes::{Broken, Bytes};
 use crate::common::{
     Bloom, Counting, Cuckoo, Once, OnceCuckoo, OnceScalable, Rotating, Scalable, bytes_of,
     small_bloom, small_counting, small_cuckoo, small_growing_cuckoo, small_once,
@@ -429,12 +429,6 @@ fn names_of_normalizations() {
 /// An error of the reader is passed on.
 #[test]
 fn an_error_of_the_stream() {
-    struct Broken;
-    impl Read for Broken {
-        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-            Err(io::Error::other("the line is cut"))
-        }
-    }
     let bytes = bytes_of(&small_bloom());
     for len in [0, 8, 255, 256, 260, 4000, 4096, 4100] {
         let error = read::<Bloom>(bytes[..len].chain(Broken)).unwrap_err();

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use crate::bytes::Bytes;
+use crate::bytes::{Broken, Bytes};
 use crate::common::{Bloom, Small, bytes_of, small_bloom};
 use tamis_formats::foreign::{AnyFilter, Error, Filter, Format, Key};
 use tamis_formats::{Info, LoadError, Options, load, read};
@@ -24,11 +24,12 @@ fn small_guava() -> AnyFilter {
 pub(crate) fn small() -> Small {
     fn verdicts(path: &Path, bytes: &[u8]) -> [String; 3] {
         let text = |error: LoadError| format!("{error:?}");
-        let loaded = || Options::new().load_foreign(path).err().map_or_else(String::new, text);
+        let loaded =
+            || Options::new().load_foreign(path, None).err().map_or_else(String::new, text);
         let read = Options::new().read_foreign(bytes).err();
         [loaded(), read.map_or_else(String::new, text), loaded()]
     }
-    let again = |path: &Path| Ok(wrapped(&*Options::new().load_foreign(path)?).0);
+    let again = |path: &Path| Ok(wrapped(&*Options::new().load_foreign(path, None)?).0);
     Small { bytes: wrapped(&*small_guava()).0, verdicts, again }
 }
 
@@ -44,7 +45,7 @@ fn verdict(bytes: &[u8]) -> Option<(String, String)> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     fs::write(&path, bytes).unwrap();
-    match (Options::new().load_foreign(&path), Options::new().read_foreign(bytes)) {
+    match (Options::new().load_foreign(&path, None), Options::new().read_foreign(bytes)) {
         (Ok(loaded), Ok(read)) => {
             assert!(loaded.to_bytes() == read.to_bytes());
             None
@@ -189,12 +190,6 @@ fn filters_of_all_lengths_come_back() {
 /// file.
 #[test]
 fn errors_of_the_system_are_passed_on() {
-    struct Broken;
-    impl Read for Broken {
-        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
-            Err(std::io::Error::other("the line is cut"))
-        }
-    }
     let bytes = wrapped(&*small_guava()).0;
     for len in [0, 255, 256, 300, 4096, 4100] {
         let error = Options::new().read_foreign(bytes[..len].chain(Broken)).unwrap_err();
@@ -204,7 +199,7 @@ fn errors_of_the_system_are_passed_on() {
     let error = Options::new().save_foreign(&*small_guava(), folder.path()).unwrap_err();
     assert!(matches!(error, tamis_formats::SaveError::NotAFile), "{error}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    let error = Options::new().load_foreign(folder.path()).unwrap_err();
+    let error = Options::new().load_foreign(folder.path(), None).unwrap_err();
     assert!(matches!(error, LoadError::NotAFile), "{error}");
 }
 
@@ -219,7 +214,7 @@ fn a_loaded_filter_is_used_on() {
         filter.insert(Key::Text(key)).unwrap();
         if number % 20 == 0 {
             Options::new().save_foreign(&*filter, &path).unwrap();
-            filter = Options::new().load_foreign(&path).unwrap();
+            filter = Options::new().load_foreign(&path, None).unwrap();
         }
     }
     assert!(keys.iter().all(|key| filter.contains(Key::Text(key)) == Ok(true)));

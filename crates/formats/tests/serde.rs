@@ -13,8 +13,10 @@ use tamis_bloom::{
 };
 use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter};
 use tamis_formats::serde::Serde;
-use tamis_formats::{LoadError, Normalization, Options, Saved, read, write};
+use tamis_formats::{LoadError, Normalization, Options, Saved, read};
 use tamis_hash::{Rapid, SipHash13};
+
+use crate::common::bytes_of;
 
 type Blocked = BlockedBloomFilter<u64, Rapid>;
 
@@ -25,12 +27,6 @@ fn blocked(items: u64) -> Blocked {
         filter.insert(&item);
     }
     filter
-}
-
-fn bytes_of<F: Saved>(filter: &F) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    write(filter, &mut bytes).unwrap();
-    bytes
 }
 
 /// Reads a filter from bytes in CBOR.

@@ -143,8 +143,8 @@ pub(crate) fn open(
             Bound::new(py, ScalableBloomFilter(Keyed::load(py, &path, key)?))?.into_any()
         }
         Kind::Foreign => {
-            let filter =
-                Options::new().load_foreign(&path).map_err(|error| of_load(error, Some(&path)))?;
+            let filter = Options::new().load_foreign(&path, None);
+            let filter = filter.map_err(|error| of_load(error, Some(&path)))?;
             Bound::new(py, ForeignFilter::new(filter, key))?.into_any()
         }
         _ => Bound::new(py, SavedFilter(Keyed::load(py, &path, key)?))?.into_any(),

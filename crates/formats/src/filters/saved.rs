@@ -64,9 +64,6 @@ pub(crate) mod sealed {
         }
     }
 
-    /// A filter whose body is one array, which can be used where it is.
-    pub trait OneArray: Sealed<Body = Lines> {}
-
     pub trait Union: Sealed {
         /// Sets all bits of a line, or adds its counters.
         #[doc(hidden)]
@@ -74,7 +71,7 @@ pub(crate) mod sealed {
     }
 }
 
-use sealed::{OneArray, Sealed, Union};
+use sealed::{Sealed, Union};
 
 /// A filter type that can be saved: each filter of Tamis with a [`StableHasher`].
 ///
@@ -139,7 +136,7 @@ pub trait Saved: Sealed {
     note = "only BloomFilter, BlockedBloomFilter, OnceBloomFilter, CuckooFilter and \
             OnceCuckooFilter can: load the others"
 )]
-pub trait Mappable: Saved + OneArray {}
+pub trait Mappable: Saved + Sealed<Body = Lines> {}
 
 /// A filter type of which a saved one can be merged into another: see
 /// [`merge_from`](crate::merge_from).
@@ -253,8 +250,6 @@ bloom! {
 /// Types whose files can be used in place.
 macro_rules! mappable {
     ($($name:ident)*) => {$(
-        impl<T: ?Sized, S: StableHasher + HashItem<T>> OneArray for $name<T, S> {}
-
         impl<T: ?Sized, S: StableHasher + HashItem<T>> Mappable for $name<T, S> {}
     )*};
 }

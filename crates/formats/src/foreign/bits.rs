@@ -60,6 +60,10 @@ impl BitArray {
         &self.0
     }
 
+    pub(crate) fn as_bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.0
+    }
+
     /// Writes the array as big-endian words.
     pub(crate) fn write_big_endian_words(&self, to: &mut dyn io::Write) -> io::Result<()> {
         let (words, _) = self.0.as_chunks::<8>();

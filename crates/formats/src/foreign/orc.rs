@@ -18,6 +18,7 @@ use super::error::Error;
 use super::format::Format;
 use super::key::Key;
 use super::rates;
+use super::thrift::push_varint;
 
 const TAG_K: u8 = 0x08;
 const TAG_BITS: u8 = 0x1a;
@@ -142,14 +143,6 @@ fn varint(cursor: &mut Cursor<'_>) -> Result<u64, Error> {
         }
     }
     Err(Error::Field { field: "the length of a varint", found: 6, min: 1, max: 5 })
-}
-
-fn push_varint(to: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        to.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    to.push(number as u8);
 }
 
 /// Returns the hash of bytes: `Murmur3.hash64`, one lane of Murmur3 x64 128.

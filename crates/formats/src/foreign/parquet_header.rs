@@ -9,7 +9,7 @@
 
 use super::cursor::{Cursor, in_range};
 use super::error::Error;
-use super::thrift::{I32, STRUCT, Thrift};
+use super::thrift::{I32, STRUCT, Thrift, push_varint};
 
 /// The parts of bytes that begin with a header.
 pub(super) struct Parts<'b> {
@@ -50,12 +50,7 @@ pub(super) fn split(bytes: &[u8]) -> Result<Parts<'_>, Error> {
 pub(super) fn of_bitset(bytes: u64) -> Vec<u8> {
     // Field 1 is an i32, in zigzag form.
     let mut header = vec![0x15];
-    let mut number = 2 * bytes;
-    while number >= 128 {
-        header.push(number as u8 | 128);
-        number >>= 7;
-    }
-    header.push(number as u8);
+    push_varint(&mut header, 2 * bytes);
     // Fields 2, 3 and 4 are unions. Field 1 of each is an empty structure.
     header.extend([0x1c, 0x1c, 0, 0].repeat(3));
     header.push(0);

@@ -3,14 +3,13 @@
 
 use core::fmt;
 
-use zerocopy::FromZeros;
-
+use super::bits::BitArray;
 use super::error::Error;
 
 /// The bytes of a table. A bucket is its number; it must be in the table.
 #[derive(Clone)]
 pub(super) struct Slots {
-    slots: Vec<u8>,
+    slots: BitArray,
     bucket_size: usize,
 }
 
@@ -26,35 +25,30 @@ impl Slots {
     pub(super) fn empty(buckets: u64, bucket_size: u8) -> Result<Self, Error> {
         let bytes = buckets.checked_mul(bucket_size.into());
         let bytes = bytes.ok_or(Error::Alloc { bytes: u64::MAX })?;
-        let count = usize::try_from(bytes).map_err(|_| Error::Alloc { bytes })?;
-        let slots = u8::new_vec_zeroed(count).map_err(|_| Error::Alloc { bytes })?;
-        Ok(Self { slots, bucket_size: bucket_size.into() })
+        Ok(Self { slots: BitArray::zeroed(bytes)?, bucket_size: bucket_size.into() })
     }
 
     /// Copies the bytes of a file, which are whole buckets, at least one.
     pub(super) fn of_bytes(bytes: &[u8], bucket_size: u8) -> Result<Self, Error> {
-        let (mut slots, count) = (Vec::new(), bytes.len());
-        slots.try_reserve_exact(count).map_err(|_| Error::Alloc { bytes: count as u64 })?;
-        slots.extend_from_slice(bytes);
-        Ok(Self { slots, bucket_size: bucket_size.into() })
+        Ok(Self { slots: BitArray::of_bytes(bytes)?, bucket_size: bucket_size.into() })
     }
 
     pub(super) fn as_bytes(&self) -> &[u8] {
-        &self.slots
+        self.slots.as_bytes()
     }
 
     pub(super) fn buckets(&self) -> u64 {
-        (self.slots.len() / self.bucket_size) as u64
+        (self.as_bytes().len() / self.bucket_size) as u64
     }
 
     pub(super) fn bucket(&self, bucket: u64) -> &[u8] {
         let start = bucket as usize * self.bucket_size;
-        &self.slots[start..][..self.bucket_size]
+        &self.as_bytes()[start..][..self.bucket_size]
     }
 
     fn bucket_mut(&mut self, bucket: u64) -> &mut [u8] {
         let start = bucket as usize * self.bucket_size;
-        &mut self.slots[start..][..self.bucket_size]
+        &mut self.slots.as_bytes_mut()[start..][..self.bucket_size]
     }
 
     /// Returns whether a bucket has a fingerprint.

@@ -136,3 +136,12 @@ impl<'b> Thrift<'b> {
         Ok(())
     }
 }
+
+/// Appends a number in groups of seven bits.
+pub(super) fn push_varint(to: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        to.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    to.push(number as u8);
+}

@@ -52,10 +52,7 @@ impl Info {
     /// assert!(matches!(Info::open("no such file"), Err(LoadError::Io(_))));
     /// ```
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LoadError> {
-        let file = File::open(path.as_ref())?;
-        let info = Self::read(file.at(0))?;
-        info.0.check_file_len(file.len())?;
-        Ok(info)
+        Ok(Self(open(path.as_ref())?.1))
     }
 
     /// Reads the 256 bytes of a header.
@@ -218,4 +215,12 @@ impl Info {
     pub fn has_hash_of(&self, other: &Self) -> bool {
         (self.0.algorithm, self.0.key) == (other.0.algorithm, other.0.key)
     }
+}
+
+/// Opens a file and checks its header and its length.
+pub(crate) fn open(path: &Path) -> Result<(File, Header), LoadError> {
+    let file = File::open(path)?;
+    let Info(header) = Info::read(file.at(0))?;
+    header.check_file_len(file.len())?;
+    Ok((file, header))
 }

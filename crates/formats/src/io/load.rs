@@ -8,7 +8,7 @@ use tamis_core::Frozen;
 use crate::error::LoadError;
 use crate::filters::saved::{Saved, expect, expect_writable};
 use crate::io::file::File;
-use crate::io::info::Info;
+use crate::io::info::open;
 use crate::layout::body::Body;
 use crate::layout::header::{HEADER, Header};
 use crate::layout::table::Table;
@@ -105,14 +105,6 @@ impl Options {
         let hasher = expect::<F>(&header, self)?;
         F::frozen_of_body(&header, hasher, load_body(&file, &header)?)
     }
-}
-
-/// Opens a file and checks its header and its length.
-pub(crate) fn open(path: &Path) -> Result<(File, Header), LoadError> {
-    let file = File::open(path)?;
-    let Info(header) = Info::read(file.at(0))?;
-    header.check_file_len(file.len())?;
-    Ok((file, header))
 }
 
 /// Reads what follows the header of a file, with all checks.

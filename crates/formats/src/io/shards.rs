@@ -7,7 +7,7 @@ use tamis_hash::{AnyStable, StableHasher};
 use tamis_sync::LINE_BYTES;
 
 use crate::error::LoadError;
-use crate::io::load::open;
+use crate::io::info::open;
 use crate::io::replace::{Complete, Target};
 use crate::io::save::write_lines;
 use crate::kind::Kind;

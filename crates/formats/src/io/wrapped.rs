@@ -9,8 +9,7 @@ use tamis_sync::{LINE_BYTES, Lines};
 
 use crate::error::LoadError;
 use crate::foreign::{self, AnyFilter, Filter};
-use crate::io::info::Info;
-use crate::io::load::open;
+use crate::io::info::{Info, open};
 use crate::io::replace::{Complete, Target};
 use crate::io::save::write_lines;
 use crate::io::write::{alloc, write_source};
@@ -56,7 +55,7 @@ impl Options {
     /// Options::new().save_foreign(&*filter, &path)?;
     /// assert_eq!(Info::open(&path)?.kind(), Kind::Foreign);
     ///
-    /// let again = Options::new().load_foreign(&path)?;
+    /// let again = Options::new().load_foreign(&path, None)?;
     /// assert_eq!(again.to_bytes(), filter.to_bytes());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -94,23 +93,13 @@ impl Options {
     }
 
     /// Loads a filter of another system from a file that [`save_foreign`](Self::save_foreign) has
-    /// made. Its bytes are those that were saved.
+    /// made. Its bytes are those that were saved. Of a Parquet file with the filters of several
+    /// columns, `column` names one.
     ///
     /// # Errors
     ///
     /// As [`load`](crate::load), and [`LoadError::Foreign`] if the bytes are not a filter of the
-    /// format in the header. Of a Parquet file with the filters of several columns use
-    /// [`load_foreign_column`](Self::load_foreign_column).
-    pub fn load_foreign(&self, path: impl AsRef<Path>) -> Result<AnyFilter, LoadError> {
-        self.load_any_column(path.as_ref(), None)
-    }
-
-    /// As [`load_foreign`](Self::load_foreign), for a Parquet file and one of its columns.
-    ///
-    /// # Errors
-    ///
-    /// As [`load_foreign`](Self::load_foreign), also if the file holds something other than a
-    /// Parquet file.
+    /// format in the header. A `column` of anything else than a Parquet file is an error too.
     ///
     /// # Examples
     ///
@@ -122,16 +111,22 @@ impl Options {
     /// # let directory = tempfile::tempdir()?;
     /// # let path = directory.path().join("orc.tamis");
     /// Options::new().save_foreign(&*Format::Orc.build(1000, None, None)?, &path)?;
-    /// let error = Options::new().load_foreign_column(&path, "id").unwrap_err();
+    /// let error = Options::new().load_foreign(&path, Some("id")).unwrap_err();
     /// assert!(matches!(error, LoadError::Foreign { error: Error::Column { .. }, .. }));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn load_foreign_column(
+    pub fn load_foreign(
         &self,
         path: impl AsRef<Path>,
-        column: &str,
+        column: Option<&str>,
     ) -> Result<AnyFilter, LoadError> {
-        self.load_any_column(path.as_ref(), Some(column))
+        let (file, header) = open(path.as_ref())?;
+        let sizes = self.expect_foreign(&header)?;
+        // A sparse file takes no space for its length, so the memory comes before the table is
+        // read.
+        let mut bytes = Vec::new();
+        reserve(&mut bytes, sizes.len())?;
+        unwrap(&mut file.at(HEADER as u64), &header, sizes, bytes, column)
     }
 
     /// Reads a filter of another system from a stream, and takes exactly the bytes of its file. See
@@ -158,16 +153,6 @@ impl Options {
         let Info(header) = Info::read(&mut from)?;
         let sizes = self.expect_foreign(&header)?;
         unwrap(&mut from, &header, sizes, Vec::new(), None)
-    }
-
-    fn load_any_column(&self, path: &Path, column: Option<&str>) -> Result<AnyFilter, LoadError> {
-        let (file, header) = open(path)?;
-        let sizes = self.expect_foreign(&header)?;
-        // A sparse file takes no space for its length, so the memory comes before the table is
-        // read.
-        let mut bytes = Vec::new();
-        reserve(&mut bytes, sizes.len())?;
-        unwrap(&mut file.at(HEADER as u64), &header, sizes, bytes, column)
     }
 
     /// Returns the header, without the checksum of the table.

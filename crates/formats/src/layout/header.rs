@@ -9,6 +9,7 @@ use tamis_sync::LINE_BYTES;
 use crate::error::LoadError;
 use crate::kind::{GROWING, Kind};
 use crate::layout::checksum::checksum;
+use crate::layout::fields::{array_at, u32_at, u64_at};
 use crate::normalization::Normalization;
 use crate::sizes::geometry::Geometry;
 use crate::sizes::numbers::{Numbers, require};
@@ -325,16 +326,4 @@ impl fmt::Debug for Header {
             .field("items", &self.items)
             .finish_non_exhaustive()
     }
-}
-
-fn array_at<const COUNT: usize>(bytes: &[u8; HEADER], at: usize) -> [u8; COUNT] {
-    core::array::from_fn(|byte| bytes[at + byte])
-}
-
-fn u32_at(bytes: &[u8; HEADER], at: usize) -> u32 {
-    u32::from_le_bytes(array_at(bytes, at))
-}
-
-fn u64_at(bytes: &[u8; HEADER], at: usize) -> u64 {
-    u64::from_le_bytes(array_at(bytes, at))
 }

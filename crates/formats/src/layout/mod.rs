@@ -8,11 +8,13 @@
 //! | `directory.rs`, `slice_entry.rs` | those of several slices behind a directory; a line of it |
 //! | `line_check.rs` | what a line may contain |
 //! | `source.rs` | where the lines come from |
-//! | `line_bytes.rs`, `checksum.rs`, `fill.rs` | a line as bytes; checksums; reads that fill a buffer |
+//! | `line_bytes.rs`, `fields.rs` | a line as bytes; the fields of a header |
+//! | `checksum.rs`, `fill.rs` | checksums; reads that fill a buffer |
 
 pub(crate) mod body;
 pub(crate) mod checksum;
 pub(crate) mod directory;
+pub(crate) mod fields;
 pub(crate) mod fill;
 pub(crate) mod header;
 pub(crate) mod line_bytes;

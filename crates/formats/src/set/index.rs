@@ -7,6 +7,7 @@ use super::error::SetError;
 use super::limits::{ALIGN, ENTRY, MAX_NAME};
 use super::trailer::Trailer;
 use crate::layout::checksum::checksum;
+use crate::layout::fields::u64_at;
 use crate::layout::header::HEADER;
 
 /// The length of the smallest filter: a header with a table, and one line.
@@ -155,8 +156,4 @@ fn check_place(place: Place, filter: usize, start: u64, index_offset: u64) -> Re
         return wrong("end", place.padded_end(), index_offset);
     }
     Ok(())
-}
-
-fn u64_at<const LEN: usize>(bytes: &[u8; LEN], at: usize) -> u64 {
-    u64::from_le_bytes(core::array::from_fn(|byte| bytes[at + byte]))
 }

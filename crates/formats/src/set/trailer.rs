@@ -3,6 +3,7 @@
 use super::error::SetError;
 use super::limits::{ENTRY, MAX_NAME, SMALLEST};
 use crate::layout::checksum::checksum;
+use crate::layout::fields::{u32_at, u64_at};
 
 /// The length of a trailer in bytes.
 pub(super) const TRAILER: usize = 64;
@@ -99,12 +100,4 @@ impl Trailer {
 
 const fn require(field: &'static str, found: u64, expected: u64) -> Result<(), SetError> {
     if found == expected { Ok(()) } else { Err(SetError::Field { field, found, expected }) }
-}
-
-fn u32_at(bytes: &[u8; TRAILER], at: usize) -> u32 {
-    u32::from_le_bytes(core::array::from_fn(|byte| bytes[at + byte]))
-}
-
-fn u64_at(bytes: &[u8; TRAILER], at: usize) -> u64 {
-    u64::from_le_bytes(core::array::from_fn(|byte| bytes[at + byte]))
 }

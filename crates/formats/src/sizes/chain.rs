@@ -89,17 +89,8 @@ impl ChainSizes {
 
     /// Returns the numbers for a header.
     pub(crate) const fn numbers(self) -> Numbers {
-        let mut record = [0; 12];
-        record[0] = self.rate;
-        record[1] = self.max_bytes;
-        record[2] = self.slices as u64;
-        record[3] = self.max_capacity;
-        Numbers {
-            size: self.bits,
-            probes_or_slots: self.probes,
-            words_or_fingerprint_bits: self.words,
-            record,
-        }
+        let record = [self.rate, self.max_bytes, self.slices as u64, self.max_capacity];
+        Numbers::new(self.bits, self.probes, self.words).with_record(&record)
     }
 
     /// Returns the number of slices.

@@ -50,9 +50,7 @@ impl ForeignSizes {
     }
 
     pub(crate) const fn numbers(self) -> Numbers {
-        let mut numbers = Numbers::new(self.len, 0, 0);
-        numbers.record[0] = self.format.code() as u64;
-        numbers
+        Numbers::new(self.len, 0, 0).with_record(&[self.format.code() as u64])
     }
 
     pub(crate) const fn body_lines(self) -> u64 {

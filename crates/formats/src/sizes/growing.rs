@@ -86,16 +86,8 @@ impl GrowingSizes {
     /// Returns the numbers for a header.
     pub(crate) const fn numbers(self) -> Numbers {
         let geometry = self.0.geometry();
-        let mut record = [0; 12];
-        record[0] = geometry.doublings() as u64;
-        record[1] = bucket_bits(geometry);
-        record[2] = self.0.buckets();
-        Numbers {
-            size: geometry.buckets(),
-            probes_or_slots: 0,
-            words_or_fingerprint_bits: geometry.fingerprint_bits(),
-            record,
-        }
+        let record = [geometry.doublings() as u64, bucket_bits(geometry), self.0.buckets()];
+        Numbers::new(geometry.buckets(), 0, geometry.fingerprint_bits()).with_record(&record)
     }
 
     /// Returns the geometry, with the first number of buckets.

@@ -29,6 +29,12 @@ impl Numbers {
     ) -> Self {
         Self { size, probes_or_slots, words_or_fingerprint_bits, record: [0; 12] }
     }
+
+    /// Returns the numbers with these fields of the kind, at most 12.
+    pub(crate) const fn with_record(mut self, fields: &[u64]) -> Self {
+        self.record.split_at_mut(fields.len()).0.copy_from_slice(fields);
+        self
+    }
 }
 
 /// Checks a field of a header that has only one possible value.

@@ -96,18 +96,9 @@ impl WindowSizes {
 
     /// Returns the numbers for a header.
     pub(crate) const fn numbers(self) -> Numbers {
-        let mut record = [0; 12];
-        record[0] = self.generations as u64;
-        record[1] = self.rotations;
-        record[2] = self.items;
-        record[3] = self.span;
-        record[4] = self.due;
-        Numbers {
-            size: self.geometry.bits(),
-            probes_or_slots: self.geometry.probes(),
-            words_or_fingerprint_bits: self.geometry.words(),
-            record,
-        }
+        let geometry = self.geometry;
+        let fields = [self.generations as u64, self.rotations, self.items, self.span, self.due];
+        Numbers::new(geometry.bits(), geometry.probes(), geometry.words()).with_record(&fields)
     }
 
     /// Returns the numbers for the filter. `capacity` is that of the header.

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test uses a part")]
 
 use std::fs;
+use std::io::{self, Read};
 
 use tamis_formats::load;
 use twox_hash::XxHash3_64;
@@ -74,5 +75,14 @@ impl Bytes {
         let message = load::<F>(&path).err().unwrap().to_string();
         assert!(message.contains(text), "{message}");
         assert!(Reader::new(&self.0).is_err());
+    }
+}
+
+/// A reader that returns an error.
+pub(crate) struct Broken;
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("the line is cut"))
     }
 }

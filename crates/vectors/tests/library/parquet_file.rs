@@ -264,11 +264,11 @@ fn a_wrapped_file_is_loaded_by_its_column() {
     let file = file(&[columns]);
     let options = Options::new();
     options.save_foreign(&*open(&file, Some("b")).unwrap(), &path).unwrap();
-    let filter = options.load_foreign_column(&path, "b").unwrap();
+    let filter = options.load_foreign(&path, Some("b")).unwrap();
     assert_eq!(filter.contains(Key::Text("y")), Ok(true));
     assert_eq!(filter.contains(Key::Text("x")), Ok(false));
     assert!(filter.to_bytes() == file);
-    let error = options.load_foreign(&path).unwrap_err();
+    let error = options.load_foreign(&path, None).unwrap_err();
     let LoadError::Foreign { format: Format::ParquetFile, error } = error else {
         panic!("{error}")
     };

@@ -13,7 +13,7 @@ fn every_vector_comes_back_byte_for_byte() {
     for (vector, format) in all() {
         let (name, bytes, filter) = (vector.name(), vector.bytes(), read_by_name(&vector));
         options.save_foreign(&*filter, &path).unwrap();
-        let again = options.load_foreign(&path).unwrap();
+        let again = options.load_foreign(&path, None).unwrap();
         assert_eq!(again.format(), format, "{name}");
         assert!(again.to_bytes() == bytes, "{name}: unwrapped with other bytes");
         // The body has the bytes as they are.
@@ -38,7 +38,7 @@ fn every_vector_comes_back_byte_for_byte() {
         let mut rest = &stream[..];
         assert!(options.read_foreign(&mut rest).unwrap().to_bytes() == bytes, "{name}");
         assert_eq!(rest, [7], "{name}");
-        let error = Options::new().load_foreign(&path).unwrap_err();
+        let error = Options::new().load_foreign(&path, None).unwrap_err();
         assert!(matches!(error, LoadError::OtherNormalization { .. }), "{name}: {error}");
     }
 }
