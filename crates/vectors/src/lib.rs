@@ -35,6 +35,19 @@ pub enum OwnedKey {
     I64(i64),
 }
 
+/// What makes an empty filter from a capacity and a rate: the arguments of `tamis build`.
+#[derive(Clone, Copy, Debug)]
+pub struct Arguments<'v> {
+    /// The name of the format.
+    pub format: &'v str,
+    /// The number of keys.
+    pub capacity: u64,
+    /// The false-positive rate, if the format takes one.
+    pub rate: Option<f64>,
+    /// The seed, if the format takes one.
+    pub seed: Option<u64>,
+}
+
 /// Returns the vectors of a system that have files.
 #[must_use]
 pub fn vectors(system: &str) -> Vec<Vector> {
@@ -93,6 +106,59 @@ impl Vector {
     #[must_use]
     pub fn param(&self, name: &str) -> &Value {
         &self.value["params"][name]
+    }
+
+    /// Returns the arguments of a filter that was made from a capacity and a rate.
+    #[must_use]
+    pub fn arguments(&self) -> Option<Arguments<'_>> {
+        let number = |name: &str| self.param(name).as_u64();
+        let rate = self.param("fpp").as_f64();
+        let args = self.param("args");
+        let is = |param: &str, value: &str| self.param(param).as_str() == Some(value);
+        let first = |of: bool, one, other| if of { one } else { other };
+        let (format, capacity, rate) = match self.system.as_str() {
+            system @ ("bits_and_blooms" | "datasketches" | "orc") => {
+                (system, number("n")?, Some(rate?))
+            }
+            "go_cuckoo" => ("go_cuckoo", number("capacity")?, None),
+            // Guava 31.1 computes another number of hash functions for 7 keys; the filter is built
+            // as by 33.6.
+            "guava" if self.name() != "long_m64_n7_p00219" => {
+                let is_old = is("strategy", "MURMUR128_MITZ_32");
+                let format = first(is_old, "guava:mitz32", "guava:mitz64");
+                (format, number("expected_insertions")?, Some(rate?))
+            }
+            // The writers count the different keys.
+            "parquet" => ("parquet:bitset", self.inserted().len() as u64, Some(rate?)),
+            // Without the third argument the filter grows as by default.
+            "pybloom_live" if args[2].is_null() => {
+                let is_fixed = is("class", "BloomFilter");
+                let format = first(is_fixed, "pybloom_live:bloom", "pybloom_live:scalable");
+                (format, args[0].as_u64()?, Some(args[1].as_f64()?))
+            }
+            "rbloom" => ("rbloom", number("expected_items")?, Some(rate?)),
+            "redisbloom" => {
+                let words = self.param("reserve").as_str()?.split(' ').skip(2);
+                match words.collect::<Vec<_>>()[..] {
+                    [rate, capacity] => {
+                        ("redisbloom:bf", capacity.parse().ok()?, Some(rate.parse().ok()?))
+                    }
+                    // Not `CF.ADDNX`, which looks before it adds.
+                    [capacity] if is("add", "CF.ADD") => {
+                        ("redisbloom:cf", capacity.parse().ok()?, None)
+                    }
+                    _ => return None,
+                }
+            }
+            "spark" => {
+                let format = first(number("version")? == 1, "spark:v1", "spark:v2");
+                (format, number("expected_items")?, Some(rate?))
+            }
+            _ => return None,
+        };
+        let seed = number("seed").filter(|_| ["datasketches", "spark:v2"].contains(&format));
+        // Some systems take a capacity of 0 as 1.
+        Some(Arguments { format, capacity: capacity.max(1), rate, seed })
     }
 
     /// Returns how far the parameters and the keys fix the file: `bytes`, `queries` or `read`.

@@ -1,69 +1,20 @@
 //! Filters that are built from a capacity and a rate alone.
 
 use tamis_formats::foreign::{AnyFilter, Error, Format, Key};
-use tamis_vectors::Vector;
 
+use crate::key;
 use crate::registry::all;
-use crate::{key, rate};
-
-/// What `build` takes: the capacity, the rate and the seed.
-type Arguments = (u64, Option<f64>, Option<u64>);
-
-/// Returns the arguments of a vector that was made from a capacity and a rate.
-fn arguments(vector: &Vector, format: Format) -> Option<Arguments> {
-    let number = |name: &str| vector.param(name).as_u64();
-    let with_rate = |capacity: Option<u64>| Some((capacity?, Some(rate(vector)), None));
-    let args = vector.param("args");
-    match format {
-        Format::BitsAndBlooms | Format::Orc => with_rate(number("n")),
-        Format::DataSketches => {
-            Some((number("n")?, Some(rate(vector)), Some(number("seed").unwrap())))
-        }
-        Format::GoCuckoo => Some((number("capacity").unwrap(), None, None)),
-        // Guava 31 computes the number of hash functions in another way.
-        Format::GuavaMitz64 | Format::GuavaMitz32 if vector.name().starts_with("v33") => {
-            with_rate(number("expected_insertions"))
-        }
-        // The writers count the different keys.
-        Format::ParquetBitset if !vector.param("fpp").is_null() => {
-            with_rate(Some(vector.inserted().len() as u64))
-        }
-        Format::PybloomBloom => Some((args[0].as_u64().unwrap(), args[1].as_f64(), None)),
-        // Without the third argument the filter grows as by default.
-        Format::PybloomScalable if args[2].is_null() => {
-            Some((args[0].as_u64().unwrap(), args[1].as_f64(), None))
-        }
-        Format::Rbloom => with_rate(number("expected_items")),
-        Format::RedisBloom | Format::RedisCuckoo => {
-            let command = vector.param("reserve").as_str().unwrap();
-            let words: Vec<&str> = command.split(' ').skip(2).collect();
-            match words[..] {
-                [rate, capacity] if format == Format::RedisBloom => {
-                    Some((capacity.parse().unwrap(), Some(rate.parse().unwrap()), None))
-                }
-                [capacity] if vector.param("add").as_str() == Some("CF.ADD") => {
-                    Some((capacity.parse().unwrap(), None, None))
-                }
-                _ => None,
-            }
-        }
-        Format::SparkV1 | Format::SparkV2 if number("num_bits_asked").is_none() => {
-            let seed = number("seed").filter(|_| format == Format::SparkV2);
-            with_rate(number("expected_items")).map(|(capacity, rate, _)| (capacity, rate, seed))
-        }
-        _ => None,
-    }
-}
 
 #[test]
 fn filters_built_by_name_have_the_bytes_of_the_systems() {
     let mut built = 0;
     for (vector, format) in all() {
-        let Some((capacity, rate, seed)) = arguments(&vector, format) else { continue };
+        let Some(arguments) = vector.arguments() else { continue };
         if vector.reproduce() != "bytes" {
             continue;
         }
-        let mut filter = format.build(capacity, rate, seed).unwrap();
+        assert_eq!(arguments.format, format.name());
+        let mut filter = format.build(arguments.capacity, arguments.rate, arguments.seed).unwrap();
         assert_eq!(filter.format(), format);
         for inserted in vector.inserted() {
             filter.insert(key(&inserted)).unwrap();
@@ -74,7 +25,7 @@ fn filters_built_by_name_have_the_bytes_of_the_systems() {
         assert!(filter.to_bytes() == vector.bytes(), "{}: other bytes", vector.name());
         built += 1;
     }
-    assert_eq!(built, 42);
+    assert_eq!(built, 52);
 }
 
 /// The defaults of the systems that have one, and 1 % otherwise.

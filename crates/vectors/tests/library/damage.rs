@@ -75,8 +75,8 @@ pub(crate) fn damage(bytes: &[u8], knows_length: bool, is_used: impl Fn(&[u8]) -
         is_used(&damaged);
         damaged[place] = bytes[place];
     };
-    for place in 0..bytes.len().min(HEADER) {
-        (0..8).for_each(|bit| change(place, bytes[place] ^ 1 << bit));
+    for (place, byte) in bytes.iter().enumerate().take(HEADER) {
+        (0..8).for_each(|bit| change(place, byte ^ 1 << bit));
     }
     let ends = ENDS[usize::from(bytes.len() > SMALL)];
     let is_end = |place: &usize| *place < ends || place + ends >= bytes.len();
