@@ -9,54 +9,27 @@ use crate::table;
 
 /// Evaluates an expression with the type of a kind.
 macro_rules! with_kind {
-    ($kind:expr, $type:ident => $value:expr) => {{
-        use $crate::file::types;
+    ($kind:expr, $type:ident => $value:expr) => {
+        $crate::file::with_kind! {
+            $kind, $type => $value; Bloom BlockedBloom OnceBloom Cuckoo OnceCuckoo ScalableBloom
+            OnceScalableBloom CountingBloom RotatingBloom
+        }
+    };
+    ($kind:expr, $type:ident => $value:expr; $($name:ident)*) => {
         match $kind {
-            tamis_formats::Kind::Bloom => {
-                type $type = types::Bloom;
+            $(tamis_formats::Kind::$name => {
+                type $type = $crate::file::types::$name;
                 $value
-            }
-            tamis_formats::Kind::BlockedBloom => {
-                type $type = types::BlockedBloom;
-                $value
-            }
-            tamis_formats::Kind::OnceBloom => {
-                type $type = types::OnceBloom;
-                $value
-            }
-            tamis_formats::Kind::Cuckoo => {
-                type $type = types::Cuckoo;
-                $value
-            }
-            tamis_formats::Kind::OnceCuckoo => {
-                type $type = types::OnceCuckoo;
-                $value
-            }
-            tamis_formats::Kind::ScalableBloom => {
-                type $type = types::ScalableBloom;
-                $value
-            }
-            tamis_formats::Kind::OnceScalableBloom => {
-                type $type = types::OnceScalableBloom;
-                $value
-            }
-            tamis_formats::Kind::CountingBloom => {
-                type $type = types::CountingBloom;
-                $value
-            }
-            tamis_formats::Kind::RotatingBloom => {
-                type $type = types::RotatingBloom;
-                $value
-            }
+            })*
             // A table is the program's own, and a foreign filter has its own loader: as filters of
             // any type they are refused.
             tamis_formats::Kind::Table | tamis_formats::Kind::Foreign => {
-                type $type = types::Bloom;
+                type $type = $crate::file::types::Bloom;
                 $value
             }
             kind => panic!("the new kind {kind} needs a type here"),
         }
-    }};
+    };
 }
 
 pub(crate) use with_kind;

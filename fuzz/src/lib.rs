@@ -15,6 +15,8 @@ mod merge_stream;
 mod ops_bloom;
 mod ops_cuckoo;
 mod ops_growing;
+#[path = "../../crates/formats/tests/sets/parts.rs"]
+mod parts;
 #[path = "../../crates/formats/tests/reader/mod.rs"]
 mod reader;
 mod sizing;

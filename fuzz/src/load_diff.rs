@@ -19,35 +19,26 @@ pub(crate) trait Ways: Saved {
     fn mapped(file: File, options: &Options) -> Option<LoadError>;
 }
 
-macro_rules! mapped {
-    ($($name:ident)*) => {$(
+macro_rules! ways {
+    ($($name:ident)*, |$file:ident, $options:ident, $frozen:ident| $error:expr) => {$(
         impl Ways for types::$name {
-            fn mapped(file: File, options: &Options) -> Option<LoadError> {
-                let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-                let frozen = || options.load_frozen::<Self>(path).err();
-                let mapping = file.try_clone().and_then(MapFile::sealed).map_err(LoadError::from);
-                match mapping.and_then(|file| options.map::<Self>(file)) {
-                    Err(LoadError::NotInPlace { .. }) => frozen(),
-                    map => map.and_then(|mapped| mapped.verify()).err(),
-                }
+            fn mapped($file: File, $options: &Options) -> Option<LoadError> {
+                let path = format!("/proc/self/fd/{}", $file.as_raw_fd());
+                let $frozen = || $options.load_frozen::<Self>(path).err();
+                $error
             }
         }
     )*};
 }
 
-macro_rules! loaded {
-    ($($name:ident)*) => {$(
-        impl Ways for types::$name {
-            fn mapped(file: File, options: &Options) -> Option<LoadError> {
-                let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-                options.load_frozen::<Self>(path).err()
-            }
-        }
-    )*};
-}
-
-mapped!(Bloom BlockedBloom OnceBloom Cuckoo OnceCuckoo);
-loaded!(ScalableBloom OnceScalableBloom CountingBloom RotatingBloom);
+ways!(Bloom BlockedBloom OnceBloom Cuckoo OnceCuckoo, |file, options, frozen| {
+    let mapping = file.try_clone().and_then(MapFile::sealed).map_err(LoadError::from);
+    match mapping.and_then(|file| options.map::<Self>(file)) {
+        Err(LoadError::NotInPlace { .. }) => frozen(),
+        map => map.and_then(|mapped| mapped.verify()).err(),
+    }
+});
+ways!(ScalableBloom OnceScalableBloom CountingBloom RotatingBloom, |file, options, frozen| frozen());
 
 /// Checks one file.
 pub fn load_diff(data: &[u8]) {

@@ -12,6 +12,7 @@ use twox_hash::XxHash3_64;
 
 use crate::edit::Edit;
 use crate::memory_file::memory_file;
+use crate::parts::Parts;
 
 const PAGE: usize = 4096;
 const TRAILER: usize = 64;
@@ -151,32 +152,9 @@ fn check(bytes: &[u8], options: &Options) -> bool {
     assert!(loaded.cached_bytes() <= BUDGET && mapped.cached_bytes() <= BUDGET);
     assert_eq!(loaded.which(&b"a"[..]).is_ok(), is_right);
     if is_right {
-        assert!(encode(&filters) == bytes, "another encoder writes other bytes");
+        assert!(Parts::of(&filters).bytes() == bytes, "another encoder writes other bytes");
     }
     is_right
-}
-
-/// Joins filters to a set.
-fn encode(filters: &[(Vec<u8>, &[u8])]) -> Vec<u8> {
-    let (mut set, mut index) = (Vec::new(), Vec::new());
-    for (name, bytes) in filters {
-        index.extend((set.len() as u64).to_le_bytes());
-        index.extend((bytes.len() as u64).to_le_bytes());
-        index.extend(&bytes[248..256]);
-        index.extend((name.len() as u64).to_le_bytes());
-        index.extend(name);
-        set.extend(*bytes);
-        set.resize(set.len().next_multiple_of(PAGE), 0);
-    }
-    let mut trailer = b"\x89TAMSET\n".to_vec();
-    trailer.extend([1, 0, 0, 0, TRAILER as u8, 0, 0, 0]);
-    for number in [filters.len() as u64, set.len() as u64, index.len() as u64] {
-        trailer.extend(number.to_le_bytes());
-    }
-    trailer.extend(XxHash3_64::oneshot(&index).to_le_bytes());
-    trailer.extend([0; 8]);
-    trailer.extend(XxHash3_64::oneshot(&trailer).to_le_bytes());
-    [set, index, trailer].concat()
 }
 
 /// Makes the magic, the version and the checksums of the index and of the trailer right, as far as

@@ -1,15 +1,19 @@
-//! What several tests of sets need: small sets, and an encoder of the index and the trailer that
-//! shares no code with the library.
+//! What several tests of sets need: small sets, and an encoder.
 
 #![allow(dead_code, reason = "each test uses a part")]
+
+mod parts;
 
 use std::path::Path;
 
 use tamis_bloom::BlockedBloomFilter;
 use tamis_cuckoo::CuckooFilter;
-use tamis_formats::{FilterSet, Options, SetError, SetStream, write};
+use tamis_formats::{FilterSet, Options, SetError, SetStream};
 use tamis_hash::Rapid;
-use twox_hash::XxHash3_64;
+
+use crate::common::bytes_of;
+
+pub(crate) use self::parts::{Entry, Parts};
 
 /// The items of a small set: filter 0 has the numbers below 20, filter 1 those from 10 to 29.
 pub(crate) const ITEMS: u64 = 30;
@@ -51,107 +55,19 @@ pub(crate) fn open_all(path: &Path) -> Result<FilterSet<u64>, SetError> {
     Ok(set)
 }
 
-/// The parts of a set, each of which a test can change before they are joined.
-#[derive(Clone, Debug)]
-pub(crate) struct Parts {
-    /// The filters and their zeros.
-    pub(crate) filters: Vec<u8>,
-    pub(crate) entries: Vec<Entry>,
-    /// Bytes after the last entry.
-    pub(crate) rest: Vec<u8>,
-    pub(crate) magic: [u8; 8],
-    pub(crate) version: u32,
-    pub(crate) trailer_len: u32,
-    pub(crate) count: u64,
-    /// Added to the right values.
-    pub(crate) index_offset: u64,
-    pub(crate) index_len: u64,
-    pub(crate) reserved: u64,
-}
-
-/// An entry of the index.
-#[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    pub(crate) offset: u64,
-    pub(crate) len: u64,
-    pub(crate) header_checksum: u64,
-    pub(crate) name_len: u32,
-    pub(crate) reserved: u32,
-    pub(crate) name: Vec<u8>,
-}
-
 impl Parts {
-    /// Returns the parts of a set with these filters.
-    pub(crate) fn of(filters: &[(&str, Vec<u8>)]) -> Self {
-        let mut parts = Self {
-            filters: Vec::new(),
-            entries: Vec::new(),
-            rest: Vec::new(),
-            magic: *b"\x89TAMSET\n",
-            version: 1,
-            trailer_len: 64,
-            count: filters.len() as u64,
-            index_offset: 0,
-            index_len: 0,
-            reserved: 0,
-        };
-        for (name, bytes) in filters {
-            parts.entries.push(Entry {
-                offset: parts.filters.len() as u64,
-                len: bytes.len() as u64,
-                header_checksum: u64::from_le_bytes(bytes[248..256].try_into().unwrap()),
-                name_len: name.len() as u32,
-                reserved: 0,
-                name: name.as_bytes().to_vec(),
-            });
-            parts.filters.extend_from_slice(bytes);
-            let padded = parts.filters.len().div_ceil(4096) * 4096;
-            parts.filters.resize(padded, 0);
-        }
-        parts
-    }
-
     /// Returns the parts of [`small`].
     pub(crate) fn small() -> Self {
         Self::of(&[("one", bytes_of_blocked(1)), ("two", bytes_of_cuckoo(1))])
     }
-
-    /// Joins the parts, with correct checksums.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
-        let mut index = Vec::new();
-        for entry in &self.entries {
-            index.extend_from_slice(&entry.offset.to_le_bytes());
-            index.extend_from_slice(&entry.len.to_le_bytes());
-            index.extend_from_slice(&entry.header_checksum.to_le_bytes());
-            index.extend_from_slice(&entry.name_len.to_le_bytes());
-            index.extend_from_slice(&entry.reserved.to_le_bytes());
-            index.extend_from_slice(&entry.name);
-        }
-        index.extend_from_slice(&self.rest);
-        let mut trailer = Vec::new();
-        trailer.extend_from_slice(&self.magic);
-        trailer.extend_from_slice(&self.version.to_le_bytes());
-        trailer.extend_from_slice(&self.trailer_len.to_le_bytes());
-        trailer.extend_from_slice(&self.count.to_le_bytes());
-        let offset = (self.filters.len() as u64).wrapping_add(self.index_offset);
-        trailer.extend_from_slice(&offset.to_le_bytes());
-        let len = (index.len() as u64).wrapping_add(self.index_len);
-        trailer.extend_from_slice(&len.to_le_bytes());
-        trailer.extend_from_slice(&XxHash3_64::oneshot(&index).to_le_bytes());
-        trailer.extend_from_slice(&self.reserved.to_le_bytes());
-        trailer.extend_from_slice(&XxHash3_64::oneshot(&trailer).to_le_bytes());
-        [&self.filters[..], &index, &trailer].concat()
-    }
 }
 
 pub(crate) fn bytes_of_blocked(seed: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    write(&blocked(seed), &mut bytes).unwrap();
-    bytes
+    bytes_of(&blocked(seed))
 }
 
 pub(crate) fn bytes_of_cuckoo(seed: u64) -> Vec<u8> {
-    bytes_with(&Options::new(), seed)
+    bytes_of(&cuckoo(seed))
 }
 
 pub(crate) fn bytes_with(options: &Options, seed: u64) -> Vec<u8> {
