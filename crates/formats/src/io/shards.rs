@@ -57,9 +57,8 @@ impl Options {
 
     /// Loads a table. `store` gets each line of the body in order, and returns the number of items
     /// in it, or `None` if no table has this line. It is not called with a line of a chunk whose
-    /// checksum is wrong.
-    /// It returns an error too if `store` has returned `None`, or if the sum of the items is another
-    /// one than in the header.
+    /// checksum is wrong. It is an error too if `store` has returned `None`, or if the sum of the
+    /// items is another one than in the header.
     #[doc(hidden)]
     pub fn load_table(
         &self,
