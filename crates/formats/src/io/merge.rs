@@ -5,8 +5,7 @@ use std::path::Path;
 
 use crate::error::LoadError;
 use crate::filters::saved::{Mergeable, expect, expect_like};
-use crate::io::info::Info;
-use crate::io::info::open;
+use crate::io::info::{Info, open};
 use crate::layout::body;
 use crate::layout::header::{HEADER, Header};
 use crate::layout::table::Table;
