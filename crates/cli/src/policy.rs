@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_query_of_millions_of_pairs() {
-        let url = format!("http://a.example/?{}b", "&".repeat(20_000_000));
+        let url = format!("http://a.example/?{}b", "&".repeat(2_000_000));
         assert_eq!(Policy::Crawl1.normal(&url).as_deref(), Some("http://a.example/?b"));
         let url = format!("http://a.example/?{}", "b&a&".repeat(1_000_000));
         let sorted =

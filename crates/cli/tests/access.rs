@@ -13,14 +13,11 @@ use std::time::Duration;
 use crate::common::{Files, homepages, program};
 use rustix::process::{getegid, geteuid, getgroups};
 
-/// Calls `check` with each command that replaces the file `old`, once for each of these modes.
+/// Calls `check` with each command that replaces the file `old`, and the next of these modes. The
+/// three files of records and the seven others get each of three modes.
 fn each<M: Copy>(modes: &[M], check: impl Fn(&Files, &[&str], M)) {
-    modes.iter().for_each(|mode| each_command(|files, args| check(files, args, *mode)));
-}
-
-fn each_command(check: impl Fn(&Files, &[&str])) {
     let foreign = ["build", "-q", "-o", "old", "--to", "guava", "--capacity", "9", "in"];
-    for (prepare, args) in [
+    for ((prepare, args), mode) in [
         (&["new", "-q", "old", "none"][..], &["new", "-q", "old", "in"][..]),
         (&["new", "-q", "old", "none"], &["merge", "-q", "-o", "old", "old", "other"]),
         (&["build", "-q", "-o", "old", "none"], &["build", "-q", "-o", "old", "in"]),
@@ -31,14 +28,17 @@ fn each_command(check: impl Fn(&Files, &[&str])) {
         (&["dedup", "-q", "-o", "old", "none"], &["dedup", "-q", "-o", "old", "in"]),
         (&["dedup", "-q", "-o", "old", "none"], &["query", "-q", "other", "in", "-o", "old"]),
         (&["dedup", "-q", "-o", "old", "none"], &["new", "-q", "fresh", "in", "-o", "old"]),
-    ] {
+    ]
+    .into_iter()
+    .zip(modes.iter().cycle())
+    {
         let files = Files::new();
         files.write("none", "");
         files.write("in", "a\nb\n");
         files.write("more", "c\nd\n");
         files.run(&["new", "-q", "other", "in"]);
         files.run(prepare);
-        check(&files, args);
+        check(&files, args, *mode);
     }
 }
 
@@ -123,6 +123,10 @@ fn copy_program(to: &Path) {
     assert!(copied.expect("cp runs").success());
 }
 
+/// The moments at which a run is killed, evenly in its first 20 ms: under `cargo xtask ci --long`,
+/// which sets `TAMIS_LONG` for the compiler, 100.
+const KILLS: u64 = if option_env!("TAMIS_LONG").is_some() { 100 } else { 20 };
+
 /// The kills come at all moments: before the file is created, while it is written, while it is
 /// synced.
 #[test]
@@ -144,10 +148,10 @@ fn what_killed_runs_have_left_the_next_one_removes() {
                 .expect("it runs")
         };
         let mut most = 0;
-        for kill in 0..100_u64 {
+        for kill in 0..KILLS {
             let mut run = start();
             // Of a new filter the first moments matter: a later run has nothing to save.
-            thread::sleep(Duration::from_micros(kill * 397 % 20_000));
+            thread::sleep(Duration::from_micros(kill * 20_000 / KILLS));
             let _ = run.kill();
             run.wait().expect("it ends");
             most = most.max(files.names().len());

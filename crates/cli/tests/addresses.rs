@@ -19,10 +19,11 @@ fn refused(args: &[&str]) -> String {
 
 #[test]
 fn addresses_are_no_files() {
-    for address in
-        ["redis://u:secret@h/#n", "VALKEYS://:secret@h#n", "unix:///s?pass=secret#n", "x://secret"]
-    {
-        for args in [
+    // Every argument is parsed by the same code: each gets one of the addresses.
+    let addresses =
+        ["redis://u:secret@h/#n", "VALKEYS://:secret@h#n", "unix:///s?pass=secret#n", "x://secret"];
+    for (number, address) in addresses.into_iter().enumerate() {
+        let commands = [
             &["dedup", address][..],
             &["dedup", "a", address],
             &["dedup", "a", "-o", address],
@@ -40,7 +41,8 @@ fn addresses_are_no_files() {
             &["index", "-o", address, "a"],
             &["which", address, "key"],
             &["which", "i", "--keys", address],
-        ] {
+        ];
+        for args in commands.into_iter().skip(number).step_by(addresses.len()) {
             let message = refused(args);
             assert!(message.contains("give the name of a file"), "{args:?}: {message}");
         }
@@ -49,7 +51,7 @@ fn addresses_are_no_files() {
 
 #[test]
 fn what_is_no_address_is_refused() {
-    for address in [
+    let addresses = [
         "redis://h:secret/#n",
         "redis://user:12#secret@h",
         "redis://user:12/secret@h#n",
@@ -59,12 +61,13 @@ fn what_is_no_address_is_refused() {
         "redis-sentinel://:secret@h/#n",
         "http://u:secret@h/#n",
         "://secret",
-    ] {
-        for command in ["new", "query", "info", "delete"] {
-            refused(&[command, address]);
-        }
-        refused(&["merge", "-o", "copy", address]);
+    ];
+    for (address, command) in
+        addresses.iter().zip(["new", "query", "info", "delete"].iter().cycle())
+    {
+        refused(&[command, address]);
     }
+    refused(&["merge", "-o", "copy", addresses[0]]);
 }
 
 /// What clap repeats of a wrong command line is hidden, too.

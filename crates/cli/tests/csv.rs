@@ -190,7 +190,9 @@ proptest! {
         let line = summary.notes.first_malformed.map(|first| first.line);
         prop_assert_eq!(line, malformed.first().map(|row| row.line));
     }
+}
 
+proptest! {
     /// Well-formed rows have the fields that the csv crate finds.
     #[test]
     fn well_formed_rows_have_the_fields_of_the_csv_crate(

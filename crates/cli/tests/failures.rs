@@ -19,8 +19,11 @@ fn run(args: &[&str], input: &[u8]) -> (i32, Vec<u8>, String) {
 fn bad_usage_is_2_before_any_output() {
     for (args, part) in [
         (["--unknown"].as_slice(), "--unknown"),
-        (&["--capacity", "0"], "--capacity"),
-        (&["--capacity", "18446744073709551616"], "--capacity"),
+        (&["--capacity", "0"], "at least 1"),
+        (&["--capacity", "1.5"], "not a whole number"),
+        (&["--capacity", "10MX"], "unknown suffix 'MX'"),
+        (&["--capacity", "1,00"], "separators"),
+        (&["--capacity", "18446744073709551616"], "below 2^64"),
         (&["--capacity", "18446744073709551615"], "--capacity"),
         (&["--capacity", "1T"], "out of memory"),
         (&["--capacity", "many"], "10M"),

@@ -145,25 +145,13 @@ fn no_decompress_reads_the_bytes_as_they_are() {
     }
 }
 
-/// Short text is not taken for compressed data, even if it begins like it.
+/// Short text is not taken for compressed data, even if it begins like it. (`packing.rs` cuts every
+/// beginning of compressed data at every length.)
 #[test]
 fn short_text_is_read_as_text() {
     let files = Files::new();
     let file = files.path("short");
-    for data in [
-        &b""[..],
-        b"P",
-        b"PK",
-        b"BZ",
-        b"BZh9",
-        b"BZh91AY&S",
-        b"BZh91AY&S\n",
-        b"7z",
-        b"(",
-        b"\x1f",
-        b"\x1f\x8b",
-        b"L\nL\n",
-    ] {
+    for data in [&b""[..], b"PK", b"BZh91AY&S\n"] {
         fs::write(&file, data).expect("written");
         dedup(&[]).arg(&file).assert().success().stdout(exact(&[data]));
         dedup(&[]).write_stdin(data).assert().success().stdout(exact(&[data]));

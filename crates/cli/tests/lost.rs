@@ -8,17 +8,14 @@ use tamis_cli::input::Input;
 /// The probability that each case fails by chance stays below this.
 const ALPHA: f64 = 1e-6;
 
-/// Without options no line is lost, whatever the seed: in all these runs together 2e-6 lines are
-/// expected to be.
+/// Without options no line is lost: in all these runs together 4e-7 lines are expected to be.
+/// `dedup/table/item.rs` counts how often the hashes of two lines are confused.
 #[test]
 fn the_default_loses_no_line() {
     const LINES: u64 = 500_000;
     let input: String = (0..LINES).map(|line| format!("{line}\n")).collect();
-    for (seed, capacity) in
-        (0..5).flat_map(|seed| [(seed, None), (seed, Some(LINES)), (seed, Some(100))])
-    {
-        let options =
-            Options { capacity, seed: Seed::Fixed(seed), threads: 2, ..Options::default() };
+    for capacity in [None, Some(LINES), Some(100)] {
+        let options = Options { capacity, seed: Seed::Fixed(0), threads: 2, ..Options::default() };
         let inputs = [Input::new("lines", input.as_bytes())];
         let mut output = Vec::new();
         let summary = run(inputs, &mut output, &options, &mut ()).expect("nothing fails");
@@ -42,7 +39,8 @@ fn the_number_of_lost_lines_agrees_with_the_summary() {
             (0.2, None),
         ] {
             let (mut lost, mut expected) = (0, 0.0);
-            for seed in 0..5 {
+            // At the rate 0.2 one run loses more lines than five runs at 0.01.
+            for seed in 0..if rate < 0.1 { 5 } else { 1 } {
                 let options = Options {
                     filter: Filter::Chain { kind, rate },
                     capacity,

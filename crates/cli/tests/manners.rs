@@ -99,37 +99,6 @@ fn expected_losses_above_the_threshold_are_always_reported() {
 }
 
 #[test]
-fn numbers_may_have_separators_suffixes_and_exponents() {
-    let lines = "a\nb\n".repeat(3);
-    for number in ["1e6", "1_000_000", "1,000,000", "1M", "1m", "1.0e6", "0.001G", "1000k"] {
-        let json = said(&["--capacity", number, "--stats", "json"], &lines);
-        assert!(json.contains("\"capacity\":1000000"), "{number}: {json}");
-    }
-    for args in [
-        ["--max-line", "1_000"].as_slice(),
-        &["--max-line", "2gib"],
-        &["--max-line", "1e3"],
-        &["--seed", "1_000", "--threads", "1e0"],
-        &["--rate", "0.01%"],
-    ] {
-        dedup(args).write_stdin(&*lines).assert().success().stdout("a\nb\n");
-    }
-    for (number, part) in [
-        ("1e-6", "not a whole number"),
-        ("1.5", "not a whole number"),
-        ("10MX", "unknown suffix 'MX'"),
-        ("1,00", "separators"),
-        ("1e30", "below 2^64"),
-        ("0", "at least 1"),
-        ("ten", "not a number"),
-    ] {
-        let run = dedup(&["--capacity", number]).write_stdin("").assert().code(2);
-        let text = line_said(&run);
-        assert!(text.contains(part) && text.contains("--capacity"), "{text}");
-    }
-}
-
-#[test]
 fn options_that_contradict_each_other_are_errors() {
     for (args, part) in [
         (["-c"].as_slice(), "uniq -c"),

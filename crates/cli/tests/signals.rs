@@ -121,7 +121,7 @@ fn a_signal_during_the_last_save_is_not_lost() {
 }
 
 /// The sizes of a filter whose save takes a while.
-const LARGE: [&str; 6] = ["--kind", "blocked", "--capacity", "20M", "--rate", "1e-6"];
+const LARGE: [&str; 6] = ["--kind", "blocked", "--capacity", "4M", "--rate", "1e-6"];
 
 /// A run that a signal ends has changed no file, and one that has changed them all succeeds: to
 /// repeat a run that failed loses and removes nothing.
@@ -129,7 +129,7 @@ const LARGE: [&str; 6] = ["--kind", "blocked", "--capacity", "20M", "--rate", "1
 fn a_signal_changes_all_files_or_none() {
     let files = Files::new();
     files.write("in", "a\nb\n");
-    let counting = ["--kind", "counting", "--capacity", "2M"];
+    let counting = ["--kind", "counting", "--capacity", "400k"];
     let prepare = [&["build", "-q", "-o", "old", "in"], &counting[..]].concat();
     files.run(&prepare);
     let new = [&["new", "-q", "-o", "out", "seen", "in"], &LARGE[..]].concat();
@@ -273,12 +273,12 @@ fn a_killed_run_withholds_nothing() {
             let writer = thread::spawn(move || {
                 for part in text.as_bytes().chunks(20_000) {
                     if stdin.write_all(part).is_err() {
-                        return;
+                        break;
                     }
                     thread::sleep(Duration::from_micros(300));
                 }
-                // Keeps the input open until the run is killed.
-                thread::sleep(Duration::from_millis(100));
+                // The input stays open until the run is killed.
+                stdin
             });
             let output = child.stdout.take();
             let reader = output.map(|output| thread::spawn(move || whole_lines(output)));

@@ -334,16 +334,20 @@ mod tests {
 
     /// A table takes the items that its size is computed for. (Very small tables may double
     /// before.)
+    ///
+    /// POWER: the more lines, the less one table differs from the next. A size from which half of
+    /// the small tables double, 0.6 of those of 7500 lines or 0.9 of the largest is found with a
+    /// probability of 0.99.
     #[test]
     fn no_table_doubles_before_it_is_filled() {
         for (lines, bits, tables) in [
             (64, 17, 300),
             (64, 24, 300),
             (500, 14, 100),
-            (7500, 10, 20),
-            (7500, 19, 20),
-            (30_000, 7, 5),
-            (30_000, 0, 5),
+            (7500, 10, 5),
+            (7500, 19, 5),
+            (30_000, 7, 2),
+            (30_000, 0, 2),
         ] {
             for seed in 0..tables {
                 let mut table = table(lines, bits);

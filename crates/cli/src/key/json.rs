@@ -214,6 +214,8 @@ mod tests {
             ("1E+0", "1E+0"),
             ("-0", "-0"),
             ("1e999", "1e999"),
+            // Larger than any integer type, and still kept digit by digit.
+            ("100000000000000000001", "100000000000000000001"),
             ("null", "null"),
             (" true ", "true"),
             (r#""1""#, r#""1""#),
@@ -231,6 +233,10 @@ mod tests {
             (r#"{"a":1,"b":0,"a":3,"\u0061":2}"#, r#"{"a":2,"b":0}"#),
             (r#"{"a\"":1,"a":2}"#, r#"{"a":2,"a\"":1}"#),
             (r#"{"$serde_json::private::Number":"7"}"#, r#"{"$serde_json::private::Number":"7"}"#),
+            (
+                r#"{"$serde_json::private::RawValue":"7"}"#,
+                r#"{"$serde_json::private::RawValue":"7"}"#,
+            ),
         ];
         for (record, expected) in golden {
             assert_eq!(key("", record).as_deref(), Ok(expected), "{record}");
