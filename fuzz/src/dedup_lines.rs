@@ -41,7 +41,7 @@ pub fn dedup_lines(data: &[u8]) {
     let piece = 1 + usize::from(case.piece);
     let inputs = [case.first, case.second].map(|rest| Input::new("input", Drip { rest, piece }));
     let mut output = Vec::new();
-    run(inputs, &mut output, &options, &mut ()).expect("no input or output can fail");
+    run(inputs.into(), &mut output, &options, &mut ()).expect("no input or output can fail");
     assert_eq!(output, reference(&[case.first, case.second], options.separator), "{case:?}");
 }
 

@@ -12,12 +12,12 @@
 //!
 //! A run that keeps only the last records (`window`) decides all of them behind one turnstile.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::time::Instant;
 
 use crate::error::Error;
 use crate::input::Input;
-use crate::pipeline::{self, Gate, Hasher, Plan, Printed, SHARDS};
+use crate::pipeline::{self, Decider, Gate, Hasher, Plan, Printed, SHARDS};
 
 mod chain;
 mod expected;
@@ -61,15 +61,15 @@ use self::summary::Expected;
 /// use tamis_cli::input::Input;
 ///
 /// let mut output = Vec::new();
-/// let inputs = [Input::new("a", &b"one\ntwo\none"[..]), Input::new("b", &b"two\nthree"[..])];
+/// let inputs = vec![Input::new("a", &b"one\ntwo\none"[..]), Input::new("b", &b"two\nthree"[..])];
 /// let summary = run(inputs, &mut output, &Options::default(), &mut ())?;
 /// assert_eq!(output, b"one\ntwo\nthree\n");
 /// assert_eq!(summary.tally.duplicates, 2);
 /// # Ok::<(), tamis_cli::Error>(())
 /// ```
-pub fn run<R: Read + Send>(
-    inputs: impl IntoIterator<Item = Input<R>, IntoIter: Send>,
-    output: impl Write + Send,
+pub fn run(
+    inputs: Vec<Input<'_>>,
+    output: &mut (dyn Write + Send),
     options: &Options,
     watch: &mut dyn Watch,
 ) -> Result<Summary, Error> {
@@ -84,12 +84,15 @@ pub fn run<R: Read + Send>(
         limit: options.capacity.filter(|_| options.fixed),
         ..Plan::of(if options.repeated { Printed::Second } else { Printed::Fresh })
     };
-    let shards = shards.collect::<Result<_, _>>()?;
-    let decider = Sharded::new(shards, Hasher::new(options.seed)?, plan);
+    let sharded = Sharded::new(shards.collect::<Result<_, _>>()?);
+    let decider = Decider::new(Hasher::new(options.seed)?, plan, |chunk, failed| {
+        sharded.decide(chunk, failed);
+    });
     let gate = Gate::default();
     let done = pipeline::run(inputs, output, &options.records(), &decider, &gate, watch)?;
+    drop(decider);
     // How full the filters are: the summary computes the expected losses from it.
-    let (seen, again): (Vec<_>, Vec<_>) = decider.into_fills().unzip();
+    let (seen, again): (Vec<_>, Vec<_>) = sharded.into_fills().unzip();
     let [seen, again]: [Vec<Fill>; 2] =
         [seen, again].map(|fills| fills.into_iter().flatten().collect());
     // With `repeated`, a false positive of the first filter prints a line too many, and one of the

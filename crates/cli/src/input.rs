@@ -1,5 +1,6 @@
 //! The inputs: files in order, compressed or not; `-` is standard input.
 
+use core::fmt;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -10,18 +11,23 @@ use crate::error::Error;
 use crate::packing::{HEAD, Packing};
 
 /// One input: its bytes, and its name in messages.
-#[derive(Debug)]
-pub struct Input<R> {
+pub struct Input<'i> {
     pub(crate) name: Arc<str>,
-    pub(crate) reader: R,
+    pub(crate) reader: Box<dyn Read + Send + 'i>,
     /// The same bytes once more, if that is possible: those of a plain file.
     pub(crate) again: Option<Opener>,
 }
 
-impl<R: Read> Input<R> {
+impl<'i> Input<'i> {
     /// Makes an input of the bytes of `reader`, called `name` in messages.
-    pub fn new(name: impl Into<Arc<str>>, reader: R) -> Self {
-        Self { name: name.into(), reader, again: None }
+    pub fn new(name: impl Into<Arc<str>>, reader: impl Read + Send + 'i) -> Self {
+        Self { name: name.into(), reader: Box::new(reader), again: None }
+    }
+}
+
+impl fmt::Debug for Input<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Input").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -63,7 +69,7 @@ impl Opener {
 
 /// A file that is opened at its first read, so that only one of a long list of files is open at a
 /// time.
-pub(crate) struct Lazy {
+struct Lazy {
     opener: Opener,
     reader: Option<Box<dyn Read + Send>>,
 }
@@ -87,7 +93,7 @@ impl Read for Lazy {
 /// The inputs, and what is known of them before they are read.
 pub(crate) struct Inputs {
     /// The inputs in order.
-    pub(crate) list: Vec<Input<Lazy>>,
+    pub(crate) list: Vec<Input<'static>>,
     /// The sum of their sizes in bytes, if all are plain files.
     pub(crate) bytes: Option<u64>,
 }
@@ -108,7 +114,7 @@ pub(crate) fn inputs(paths: Vec<PathBuf>, raw: bool) -> Result<Inputs, Error> {
         let is_file = !stdin && path.is_file();
         let opener = Opener { path, raw };
         let again = is_file.then(|| opener.clone());
-        list.push(Input { name: name.into(), reader: Lazy { opener, reader: None }, again });
+        list.push(Input { again, ..Input::new(name, Lazy { opener, reader: None }) });
     }
     Ok(Inputs { list, bytes })
 }

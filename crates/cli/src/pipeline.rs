@@ -22,7 +22,7 @@
 //! in input order too: everything before that record is printed, and nothing after it.
 
 use core::mem;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::panic::resume_unwind;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::{process, thread};
@@ -47,7 +47,7 @@ mod tally;
 mod turnstile;
 
 pub(crate) use self::chunk::{Batch, Chunk};
-pub(crate) use self::decider::{AnyOrder, Decider, InOrder};
+pub(crate) use self::decider::Decider;
 pub(crate) use self::entry::{Entry, SHARDS};
 pub(crate) use self::gate::Gate;
 pub(crate) use self::hasher::Hasher;
@@ -82,34 +82,32 @@ pub(crate) struct Done {
 ///
 /// The error at the earliest record that has one. The records before it have been decided and
 /// printed.
-pub(crate) fn run<R: Read + Send>(
-    inputs: impl IntoIterator<Item = Input<R>, IntoIter: Send>,
-    output: impl Write + Send,
+pub(crate) fn run(
+    inputs: Vec<Input<'_>>,
+    output: &mut (dyn Write + Send),
     records: &Records,
-    decider: &impl Decider,
+    decider: &Decider<'_>,
     gate: &Gate,
     watch: &mut dyn Watch,
 ) -> Result<Done, Error> {
     // The headers come first: they say which fields are the key.
-    let inputs: Vec<_> = inputs.into_iter().collect();
     if records.header {
         check_headers(&inputs, records)?;
     } else if records.strict {
         header::require_delimiter(&inputs, records)?;
     }
-    let mut source = Source::new(inputs.into_iter(), records);
+    let mut source = Source::new(inputs, records);
     let header = source.header().map_err(|(name, why)| why.at(name, 1))?;
     let key = header.as_ref().map(|header| header.resolved(&records.key)).transpose()?;
     let key = key.as_ref().unwrap_or(&records.key);
 
-    let plan = decider.plan();
     let run = Run {
-        rules: Rules::new(records, key, decider.hasher(), plan),
+        rules: Rules::new(records, key, &decider.hasher, decider.plan),
         source: Mutex::new(source),
         giants: Mutex::new(()),
         decider,
         gate,
-        sink: Turnstile::new(Sink::new(output, watch, header, plan.limit)),
+        sink: Turnstile::new(Sink::new(output, watch, header, decider.plan.limit)),
         failure: OnceLock::new(),
     };
     let threads = thread::scope(|scope| {
@@ -133,31 +131,25 @@ pub(crate) fn run<R: Read + Send>(
         return Err(error);
     }
     let sink = run.sink.into_inner();
-    let prints = decider.plan().printed != Printed::None;
+    let prints = decider.plan.printed != Printed::None;
     let (tally, notes) = sink.finish(prints, key.delimiter(), records.strict)?;
     Ok(Done { tally, notes, threads })
 }
 
 /// The state of one run that all its workers share.
-struct Run<'r, 'w, I, R, W, D> {
+struct Run<'r, 'i, 'w> {
     rules: Rules<'r>,
-    source: Mutex<Source<'r, I, R>>,
+    source: Mutex<Source<'r, 'i>>,
     /// Held by the one worker whose chunk is larger than usual because of a giant record.
     giants: Mutex<()>,
-    decider: &'r D,
+    decider: &'r Decider<'r>,
     gate: &'r Gate,
-    sink: Turnstile<Sink<'w, W>>,
+    sink: Turnstile<Sink<'w>>,
     /// The error that ended the run, if one did.
     failure: OnceLock<Error>,
 }
 
-impl<'r, I, R, W, D> Run<'r, '_, I, R, W, D>
-where
-    I: Iterator<Item = Input<R>>,
-    R: Read,
-    W: Write,
-    D: Decider,
-{
+impl<'r> Run<'r, '_, '_> {
     /// Takes chunks through all steps until there are none left, or the run has failed.
     fn work(&self) {
         let mut chunk = Chunk::new();
@@ -168,7 +160,7 @@ where
             chunk.scan(&self.rules);
             // Step 3: decide. After a failure nothing needs to be decided, but the chunk must still
             // enter every turnstile, because later chunks wait for its turn.
-            self.decider.decide(&mut chunk, &|| self.failure.get().is_some());
+            (self.decider.decide)(&mut chunk, &|| self.failure.get().is_some());
             // Step 4: move together what is printed.
             chunk.compact();
             // `output` and `watch` are the caller's code and may panic in the sink. Unwinding then

@@ -66,7 +66,7 @@ proptest! {
         };
         let readers = inputs.iter().map(|data| {
             Input::new("test", Dribble { data, sizes: &sizes, call: 0 })
-        });
+        }).collect();
         let mut output = Vec::new();
         let summary = run(readers, &mut output, &options, &mut ()).expect("nothing fails");
 
@@ -106,7 +106,7 @@ proptest! {
                 ..Options::default()
             };
             let mut output = Vec::new();
-            let inputs = [Input::new("test", &data[..])];
+            let inputs = vec![Input::new("test", &data[..])];
             let end = run(inputs, &mut output, &options, &mut ()).map(|summary| summary.tally);
             (end.map_err(|error| error.to_string()), output)
         };
@@ -125,7 +125,7 @@ fn growth_does_not_depend_on_threads_or_chunks() {
             let capacity = Some(64);
             let options = Options { filter, capacity, threads, chunk, ..Options::default() };
             let mut output = Vec::new();
-            let inputs = [Input::new("test", input.as_bytes())];
+            let inputs = vec![Input::new("test", input.as_bytes())];
             let summary = run(inputs, &mut output, &options, &mut ()).expect("nothing fails");
             (output, summary.slices, summary.filter_bytes)
         };
@@ -161,7 +161,7 @@ fn a_window_forgets_late_and_never_early() {
             let filter = Filter::Window { items, rate: 1e-9 };
             let options = Options { filter, threads, chunk, ..Options::default() };
             let mut output = Vec::new();
-            let inputs = [Input::new("test", input.as_bytes())];
+            let inputs = vec![Input::new("test", input.as_bytes())];
             let summary = run(inputs, &mut output, &options, &mut ()).expect("nothing fails");
             assert_eq!(summary.tally.lines, records.len() as u64);
             output
@@ -204,7 +204,7 @@ fn a_window_refuses_options_that_have_no_meaning() {
         Options { filter: Filter::Window { items: u64::MAX, rate: 1e-6 }, ..Options::default() },
         Options { filter: Filter::Window { items: 10, rate: 1e-300 }, ..Options::default() },
     ] {
-        let inputs = [Input::new("test", &b"a\n"[..])];
+        let inputs = vec![Input::new("test", &b"a\n"[..])];
         let mut output = Vec::new();
         let error = run(inputs, &mut output, &options, &mut ()).expect_err("no filter");
         assert_eq!((error.exit_code(), output.len()), (2, 0), "{error}");
@@ -243,13 +243,13 @@ fn errors_of_the_reader_and_the_writer_are_returned() {
     for threads in 1..6 {
         let options = Options { threads, chunk: 10, ..Options::default() };
         let mut output = Vec::new();
-        let error = run([Input::new("bad", Failing(95))], &mut output, &options, &mut ());
+        let error = run(vec![Input::new("bad", Failing(95))], &mut output, &options, &mut ());
         let Err(Error::At { line, why: Why::Read(_), .. }) = error else { panic!("{error:?}") };
         assert_eq!((line, output.as_slice()), (96, &b"\n"[..]));
 
         let input: String = (0..1000).map(|line| format!("{line}\n")).collect();
-        let inputs = [Input::new("good", input.as_bytes())];
-        let error = run(inputs, Failing(100), &options, &mut ());
+        let inputs = vec![Input::new("good", input.as_bytes())];
+        let error = run(inputs, &mut Failing(100), &options, &mut ());
         assert!(matches!(error, Err(Error::Write(_))), "{error:?}");
     }
 }
@@ -279,11 +279,11 @@ fn a_panic_leaves_no_worker_waiting() {
     let input = "a\nb\nc\n".repeat(1000);
     let options = Options { threads: 4, chunk: 16, ..Options::default() };
     let attempt = std::panic::catch_unwind(|| {
-        let _ = run([Input::new("bad", Broken)], io::sink(), &options, &mut ());
+        let _ = run(vec![Input::new("bad", Broken)], &mut io::sink(), &options, &mut ());
     });
     assert!(attempt.is_err());
     let attempt = std::panic::catch_unwind(|| {
-        let _ = run([Input::new("good", input.as_bytes())], Broken, &options, &mut ());
+        let _ = run(vec![Input::new("good", input.as_bytes())], &mut Broken, &options, &mut ());
     });
     assert!(attempt.is_err());
 }

@@ -27,7 +27,7 @@ fn printed(
     let key = Key::from_part(Part::Fields(fields));
     let options = Options { key, threads, chunk, most, ..Options::default() };
     let mut output = Vec::new();
-    let end = run([Input::new("test", input)], &mut output, &options, &mut ());
+    let end = run(vec![Input::new("test", input)], &mut output, &options, &mut ());
     (output, end)
 }
 
@@ -391,7 +391,7 @@ fn an_open_quote_does_not_take_all_memory() {
         let key = Key::from_part(Part::Fields(Fields::new(vec![1], b',', CSV)));
         let options = Options { key, max_record: 1000, chunk, threads, ..Options::default() };
         let mut output = Vec::new();
-        let inputs = [Input::new("test", input.as_bytes())];
+        let inputs = vec![Input::new("test", input.as_bytes())];
         let error = run(inputs, &mut output, &options, &mut ()).expect_err("too long");
         (error.to_string(), output)
     };

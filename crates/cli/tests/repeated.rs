@@ -61,7 +61,7 @@ proptest! {
             ..Options::default()
         };
         let mut output = Vec::new();
-        let summary = run([Input::new("test", &data[..])], &mut output, &options, &mut ())
+        let summary = run(vec![Input::new("test", &data[..])], &mut output, &options, &mut ())
             .expect("nothing fails");
 
         let records = records(&[&data], b'\n');
@@ -105,7 +105,7 @@ proptest! {
                 ..Options::default()
             };
             let mut output = Vec::new();
-            let inputs = [Input::new("test", &data[..])];
+            let inputs = vec![Input::new("test", &data[..])];
             let end = run(inputs, &mut output, &options, &mut ()).map(|summary| summary.tally);
             (end.map_err(|error| error.to_string()), output)
         };
@@ -165,8 +165,8 @@ fn the_numbers_of_lost_and_extra_lines_agree_with_the_summary() {
                     ..Options::default()
                 };
                 let run = |input: &str| {
-                    let inputs = [Input::new("lines", input.as_bytes())];
-                    run(inputs, std::io::sink(), &options, &mut ()).expect("nothing fails")
+                    let inputs = vec![Input::new("lines", input.as_bytes())];
+                    run(inputs, &mut std::io::sink(), &options, &mut ()).expect("nothing fails")
                 };
                 // No line is repeated, so no line should be printed. A few of the lines printed
                 // wrongly are lost in turn by the second filter.

@@ -48,15 +48,15 @@ pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
     let (filter, done, new) = match choice.size {
         Some(size) => {
             let filter = args.filter(choice.kind(), size, hasher.clone())?;
-            let (list, none, gate) = (inputs.list, std::io::sink(), Gate::default());
             // A window depends on the order of the records.
-            let done = if let AnyFilter::Rotating(window) = &filter {
-                let decider = by_window(window, Hasher::Any(hasher), Printed::None);
-                pipeline::run(list, none, &records, &decider, &gate, &mut screen)?
+            let decider = if let AnyFilter::Rotating(window) = &filter {
+                by_window(window, Hasher::Any(hasher), Printed::None)
             } else {
-                let decider = insertion(&filter);
-                pipeline::run(list, none, &records, &decider, &gate, &mut screen)?
+                insertion(&filter)
             };
+            let (none, gate) = (&mut std::io::sink(), Gate::default());
+            let done = pipeline::run(inputs.list, none, &records, &decider, &gate, &mut screen)?;
+            drop(decider);
             let new = done.tally.items();
             if !args.overfull {
                 args.require_room(&filter, new)?;
@@ -103,15 +103,17 @@ impl BuildArgs {
     fn counted(
         &self,
         kind: FileKind,
-        inputs: Vec<input::Input<input::Lazy>>,
+        inputs: Vec<input::Input<'_>>,
         records: &Records,
         hasher: AnyStable,
         screen: &mut Screen,
     ) -> Result<(AnyFilter, Done, u64), Error> {
         // A filter that counts copies needs room for all of them.
-        let collect = Collect::new(hasher.clone(), kind.keeps_copies());
-        let none = std::io::sink();
-        let done = pipeline::run(inputs, none, records, &collect, &Gate::default(), screen)?;
+        let collect = Collect::new(kind.keeps_copies());
+        let decider = collect.decider(hasher.clone());
+        let (none, gate) = (&mut std::io::sink(), Gate::default());
+        let done = pipeline::run(inputs, none, records, &decider, &gate, screen)?;
+        drop(decider);
         let hashes = collect.into_sorted();
         // Copies in counters take no room.
         let items = match kind {

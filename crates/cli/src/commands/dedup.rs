@@ -15,7 +15,7 @@ pub(crate) fn dedup(args: DedupArgs) -> Result<(), Error> {
     let inputs = input::inputs(args.files, args.records.no_decompress)?;
     let (output, pending) = output::open_packed(args.output.as_deref())?;
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, pending);
-    let summary = dedup::run(inputs.list, &output, &options, &mut screen)?;
+    let summary = dedup::run(inputs.list, &mut &output, &options, &mut screen)?;
     // The output file gets its name before the summary is printed, since that step may still fail.
     if let Some(pending) = screen.finish() {
         pending.commit()?;

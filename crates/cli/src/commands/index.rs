@@ -1,12 +1,13 @@
 //! `tamis index`: a filter for each file, and all filters in one file.
 
+use core::iter::Enumerate;
 use std::collections::HashSet;
 use std::io::{self, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::Instant;
+use std::{thread, vec};
 
 use tamis::formats::{Options, SetSaveError, SetWriter};
 use tamis::hash::AnyStable;
@@ -20,7 +21,7 @@ use crate::args::IndexArgs;
 use crate::ending;
 use crate::error::Error;
 use crate::filters::{AnyFilter, Collect, Copies, Lock};
-use crate::input::{self, Input, Lazy, shown};
+use crate::input::{self, Input, shown};
 use crate::kind::Kind;
 use crate::output::{self, Roles};
 use crate::pipeline::{self, Done, Gate, Notes, Records, Tally, Turnstile, Watch};
@@ -63,7 +64,7 @@ pub(crate) fn index(args: IndexArgs) -> Result<(), Error> {
         rate: args.rate,
         hasher,
         records: &records,
-        inputs: Mutex::new((0..).zip(inputs.list)),
+        inputs: Mutex::new(inputs.list.into_iter().enumerate()),
         indexed: Turnstile::new(Indexed {
             set: Some(set),
             error: None,
@@ -138,14 +139,14 @@ fn unsaved(output: &Path, error: SetSaveError) -> Error {
 }
 
 /// What all workers share.
-struct Run<'r, I> {
+struct Run<'r> {
     files: &'r [PathBuf],
     output: &'r Path,
     kind: Kind,
     rate: f64,
     hasher: AnyStable,
     records: &'r Records,
-    inputs: Mutex<I>,
+    inputs: Mutex<Enumerate<vec::IntoIter<Input<'static>>>>,
     indexed: Turnstile<Indexed>,
 }
 
@@ -163,7 +164,7 @@ struct Indexed {
     false_files: f64,
 }
 
-impl<I: Iterator<Item = (usize, Input<Lazy>)>> Run<'_, I> {
+impl Run<'_> {
     /// Indexes one file after another.
     fn work(&self) {
         loop {
@@ -188,11 +189,13 @@ impl<I: Iterator<Item = (usize, Input<Lazy>)>> Run<'_, I> {
     }
 
     /// Builds the filter of a file. Returns it with the number of its keys.
-    fn build(&self, input: Input<Lazy>) -> Result<(AnyFilter, u64, Done), Error> {
+    fn build(&self, input: Input<'_>) -> Result<(AnyFilter, u64, Done), Error> {
         let name = input.name.to_string();
-        let collect = Collect::new(self.hasher.clone(), false);
-        let none = io::sink();
-        let done = pipeline::run([input], none, self.records, &collect, &Gate::default(), &mut ())?;
+        let collect = Collect::new(false);
+        let decider = collect.decider(self.hasher.clone());
+        let (none, gate) = (&mut io::sink(), Gate::default());
+        let done = pipeline::run(vec![input], none, self.records, &decider, &gate, &mut ())?;
+        drop(decider);
         // The hashes are distinct, so the filter has exactly the size that it needs.
         let hashes = collect.into_sorted();
         let capacity = (hashes.len() as u64).max(1);
@@ -212,9 +215,9 @@ impl<I: Iterator<Item = (usize, Input<Lazy>)>> Run<'_, I> {
 
 impl Indexed {
     /// Adds the filter of the next file, or keeps the first error. Returns whether to go on.
-    fn take<I>(
+    fn take(
         &mut self,
-        run: &Run<'_, I>,
+        run: &Run<'_>,
         number: usize,
         built: Result<(AnyFilter, u64, Done), Error>,
     ) -> bool {

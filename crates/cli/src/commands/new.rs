@@ -27,7 +27,7 @@ use crate::geometry::design_rate;
 use crate::input::shown;
 use crate::outlet::Outlet;
 use crate::output::{self, Roles};
-use crate::pipeline::{Hasher, Plan, Printed, Seed};
+use crate::pipeline::{Decider, Hasher, Plan, Printed, Seed};
 use crate::policy::Form;
 use crate::remote::Address;
 use crate::units::grouped;
@@ -72,20 +72,20 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     let keeper = Keeper::new(&output, &save, Some(&args.filter), !args.no_wait);
     // A window depends on the order of all records, other filters on that of the records of each
     // shard.
-    let done = if let AnyFilter::Rotating(window) = &filter {
-        let decider = by_window(window, hasher, Printed::Fresh);
-        keeper.run(inputs, &records, &decider, &mut screen, args.save_every)?
+    let decider = if let AnyFilter::Rotating(window) = &filter {
+        by_window(window, hasher, Printed::Fresh)
     } else {
         let plan = Plan { sharded: true, ..Plan::of(Printed::Fresh) };
-        let sharded = Sharded::new(shards::of(&filter), hasher, plan);
+        let sharded = Sharded::new(shards::of(&filter));
         let room = filter.room(args.rate_of(choice)).filter(|_| !args.overfull);
         if room.is_some() || filter.refuses() {
-            let decider = Limited::new(sharded, &filter, shown(&args.filter), room);
-            keeper.run(inputs, &records, &decider, &mut screen, args.save_every)?
+            let limited = Limited::new(sharded, &filter, shown(&args.filter), room);
+            Decider::new(hasher, plan, move |chunk, failed| limited.decide(chunk, failed))
         } else {
-            keeper.run(inputs, &records, &sharded, &mut screen, args.save_every)?
+            Decider::new(hasher, plan, move |chunk, failed| sharded.decide(chunk, failed))
         }
     };
+    let done = keeper.run(inputs, &records, &decider, &mut screen, args.save_every)?;
     drop((screen, lock));
 
     let mut report = Report::of_news(&done, start);

@@ -59,7 +59,7 @@ impl QueryArgs {
         &self,
         inputs: Inputs,
         records: &Records,
-        decider: &impl Decider,
+        decider: &Decider<'_>,
         start: Instant,
     ) -> Result<(Report, bool), Error> {
         let (output, pending) = output::open_packed(self.output.as_deref())?;
@@ -67,7 +67,7 @@ impl QueryArgs {
         let mut screen = Screen::new(quiet, progress, inputs.bytes, pending);
         screen.exit_as(self.exits());
         let gate = Gate::default();
-        let done = pipeline::run(inputs.list, &output, records, decider, &gate, &mut screen)?;
+        let done = pipeline::run(inputs.list, &mut &output, records, decider, &gate, &mut screen)?;
         if let Some(pending) = screen.finish() {
             pending.commit()?;
         }

@@ -61,13 +61,13 @@ fn run(
     args: &RecordArgs,
     inputs: Inputs,
     records: &Records,
-    decider: &impl Decider,
+    decider: &Decider<'_>,
     lock: Lock,
     start: Instant,
     save: impl FnOnce() -> Result<(), Error>,
 ) -> Result<Report, Error> {
     let mut screen = Screen::new(args.quiet, args.progress, inputs.bytes, None);
-    let (none, gate) = (std::io::sink(), Gate::default());
+    let (none, gate) = (&mut std::io::sink(), Gate::default());
     let done = pipeline::run(inputs.list, none, records, decider, &gate, &mut screen)?;
     screen.finish();
     save()?;

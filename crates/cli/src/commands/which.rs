@@ -17,7 +17,7 @@ use super::report::Report;
 use crate::args::WhichArgs;
 use crate::error::{Error, Why};
 use crate::filters::Header;
-use crate::input::{self, Input, Lazy, shown};
+use crate::input::{self, Input, shown};
 use crate::key::Scratch;
 use crate::memory;
 use crate::output::Roles;
@@ -161,12 +161,12 @@ struct Asked {
 
 impl Asked {
     /// Adds the records of a file.
-    fn read(&mut self, file: Input<Lazy>, records: &Records) -> Result<(), Error> {
+    fn read(&mut self, file: Input<'_>, records: &Records) -> Result<(), Error> {
         // One thread, so that the keys come in order.
         let records = Records { threads: 1, ..records.clone() };
         let keys = Mutex::new(Vec::new());
-        let (none, gate) = (io::sink(), Gate::default());
-        let done = pipeline::run([file], none, &records, &keep(&keys), &gate, &mut ())?;
+        let (none, gate) = (&mut io::sink(), Gate::default());
+        let done = pipeline::run(vec![file], none, &records, &keep(&keys), &gate, &mut ())?;
         self.keys.extend(keys.into_inner().unwrap_or_else(PoisonError::into_inner));
         self.tally.lines += done.tally.lines;
         self.tally.keyless += done.tally.keyless;

@@ -4,13 +4,11 @@ use std::sync::OnceLock;
 
 use super::repeated::Filters;
 use super::shard::Fill;
-use crate::pipeline::{Chunk, Decider, Hasher, Plan, Turnstile};
+use crate::pipeline::{Chunk, Turnstile};
 
 /// The shards.
 pub(crate) struct Sharded<'s> {
     shards: Vec<Turnstile<Filters<'s>>>,
-    hasher: Hasher,
-    plan: Plan,
     /// Set if a chunk is cut, because the input is wrong after its last record. Nothing after it is
     /// decided, so that the shards contain exactly the records before.
     cut: OnceLock<()>,
@@ -18,9 +16,9 @@ pub(crate) struct Sharded<'s> {
 
 impl<'s> Sharded<'s> {
     /// Puts each shard behind a turnstile.
-    pub(crate) fn new(shards: Vec<Filters<'s>>, hasher: Hasher, plan: Plan) -> Self {
+    pub(crate) fn new(shards: Vec<Filters<'s>>) -> Self {
         let shards = shards.into_iter().map(Turnstile::new).collect();
-        Self { shards, hasher, plan, cut: OnceLock::new() }
+        Self { shards, cut: OnceLock::new() }
     }
 
     /// How much each shard contains: its filter of keys seen, and its filter of keys printed, if
@@ -28,18 +26,9 @@ impl<'s> Sharded<'s> {
     pub(crate) fn into_fills(self) -> impl Iterator<Item = (Option<Fill>, Option<Fill>)> {
         self.shards.into_iter().map(|shard| shard.into_inner().fills())
     }
-}
 
-impl Decider for Sharded<'_> {
-    fn hasher(&self) -> &Hasher {
-        &self.hasher
-    }
-
-    fn plan(&self) -> Plan {
-        self.plan
-    }
-
-    fn decide(&self, chunk: &mut Chunk<'_>, failed: &dyn Fn() -> bool) {
+    /// Decides a chunk, shard by shard.
+    pub(crate) fn decide(&self, chunk: &mut Chunk<'_>, failed: &dyn Fn() -> bool) {
         let mut after_cut = false;
         for (number, shard) in self.shards.iter().enumerate() {
             let Some(mut shard) = shard.enter(chunk.turn) else { continue };

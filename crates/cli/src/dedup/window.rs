@@ -6,7 +6,7 @@
 //! it happens to see of the input.) One thread at a time decides; reading, hashing and printing go
 //! on meanwhile.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::time::Instant;
 
 use tamis::hash::Rapid;
@@ -19,7 +19,7 @@ use crate::file_kind::FileKind;
 use crate::geometry::{GENERATIONS, Geometry, generation, rate_of_generations};
 use crate::input::Input;
 use crate::memory;
-use crate::pipeline::{self, Batch, Chunk, Decider, Gate, Hasher, InOrder, Plan, Printed, Watch};
+use crate::pipeline::{self, Batch, Decider, Gate, Hasher, Plan, Printed, Watch};
 
 /// Decides records by a rotating filter, in input order. The caller does not change the filter
 /// meanwhile.
@@ -27,8 +27,8 @@ pub(crate) fn by_window<S: Sync>(
     filter: &RotatingBloomFilter<[u8], S>,
     hasher: Hasher,
     printed: Printed,
-) -> impl Decider {
-    InOrder::new(hasher, Plan::of(printed), move |chunk: &mut Chunk<'_>| {
+) -> Decider<'_> {
+    Decider::in_order(hasher, Plan::of(printed), move |chunk| {
         let Batch { entries, fresh, .. } = chunk.batch();
         filter.by_hash().insert_many_with(entries.iter().map(|entry| entry.hash), |number, new| {
             fresh[entries[number].record as usize] = new;
@@ -37,9 +37,9 @@ pub(crate) fn by_window<S: Sync>(
 }
 
 /// Prints the records that are not among the last `items` printed ones. As [`run`](super::run).
-pub(super) fn run<R: Read + Send>(
-    inputs: impl IntoIterator<Item = Input<R>, IntoIter: Send>,
-    output: impl Write + Send,
+pub(super) fn run(
+    inputs: Vec<Input<'_>>,
+    output: &mut (dyn Write + Send),
     options: &Options,
     (items, rate): (u64, f64),
     watch: &mut dyn Watch,

@@ -11,7 +11,7 @@ use super::AnyFilter;
 use super::decide::SILENT;
 use crate::error::Error;
 use crate::memory;
-use crate::pipeline::{Chunk, Decider, Hasher, Plan};
+use crate::pipeline::{Decider, Hasher};
 
 /// The number of hashes after which repeated ones are removed for the first time.
 const FIRST: usize = 1 << 20;
@@ -78,43 +78,30 @@ impl Hashes {
 }
 
 /// Collects the hashes of records.
-pub(crate) struct Collect {
-    hasher: Hasher,
-    hashes: Mutex<Hashes>,
-}
+pub(crate) struct Collect(Mutex<Hashes>);
 
 impl Collect {
     /// `copies`: whether equal hashes are kept.
-    pub(crate) fn new(hasher: AnyStable, copies: bool) -> Self {
-        Self { hasher: Hasher::Any(hasher), hashes: Mutex::new(Hashes::new(copies)) }
+    pub(crate) fn new(copies: bool) -> Self {
+        Self(Mutex::new(Hashes::new(copies)))
     }
 
     /// Returns the hashes in ascending order.
     pub(crate) fn into_sorted(self) -> Vec<u64> {
-        self.hashes.into_inner().unwrap_or_else(PoisonError::into_inner).into_sorted()
-    }
-}
-
-impl Decider for Collect {
-    fn hasher(&self) -> &Hasher {
-        &self.hasher
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner).into_sorted()
     }
 
-    fn plan(&self) -> Plan {
-        SILENT
-    }
-
-    fn decide(&self, chunk: &mut Chunk<'_>, failed: &dyn Fn() -> bool) {
-        if failed() {
-            return;
-        }
-        let batch = chunk.batch();
-        batch.entries.iter().for_each(|entry| batch.fresh[entry.record as usize] = true);
-        let first = batch.entries.first().map_or(0, |entry| entry.record);
-        let mut hashes = self.hashes.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = hashes.extend(batch.entries.iter().map(|entry| entry.hash)) {
-            chunk.stop(first, error.into());
-        }
+    /// Returns what collects the hashes of a run, for keys hashed by `hasher`.
+    pub(crate) fn decider(&self, hasher: AnyStable) -> Decider<'_> {
+        Decider::any_order(Hasher::Any(hasher), SILENT, |chunk| {
+            let batch = chunk.batch();
+            batch.entries.iter().for_each(|entry| batch.fresh[entry.record as usize] = true);
+            let first = batch.entries.first().map_or(0, |entry| entry.record);
+            let mut hashes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Err(error) = hashes.extend(batch.entries.iter().map(|entry| entry.hash)) {
+                chunk.stop(first, error.into());
+            }
+        })
     }
 }
 

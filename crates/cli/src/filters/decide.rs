@@ -6,14 +6,14 @@ use tamis::hash::AnyStable;
 use super::AnyFilter;
 use super::reader::Reader;
 use crate::error::Why;
-use crate::pipeline::{AnyOrder, Batch, Chunk, Decider, Entry, Hasher, Plan, Printed, SHARDS};
+use crate::pipeline::{Batch, Decider, Entry, Hasher, Plan, Printed, SHARDS};
 
 /// Prints the records that may be in a filter, or those that surely are not.
-pub(crate) fn lookup(filter: &Reader, inverted: bool) -> impl Decider {
+pub(crate) fn lookup(filter: &Reader, inverted: bool) -> Decider<'_> {
     // A record without a key is surely not in the filter.
     let sharded = filter.tables().is_some();
     let plan = Plan { keyless: inverted, sharded, ..Plan::of(Printed::Fresh) };
-    AnyOrder::new(hasher(filter.hasher()), plan, move |chunk: &mut Chunk<'_>| {
+    Decider::any_order(hasher(filter.hasher()), plan, move |chunk| {
         if let Some(tables) = filter.tables() {
             for shard in 0..SHARDS as usize {
                 let Batch { entries, fresh, .. } = chunk.batch_of(shard);
@@ -31,8 +31,8 @@ pub(crate) fn lookup(filter: &Reader, inverted: bool) -> impl Decider {
 }
 
 /// Inserts records into a filter.
-pub(crate) fn insertion(filter: &AnyFilter) -> impl Decider {
-    AnyOrder::new(hasher(filter.hasher()), SILENT, move |chunk: &mut Chunk<'_>| {
+pub(crate) fn insertion(filter: &AnyFilter) -> Decider<'_> {
+    Decider::any_order(hasher(filter.hasher()), SILENT, move |chunk| {
         let Batch { entries, fresh, .. } = chunk.batch();
         let mut refused: Option<(u32, InsertError)> = None;
         filter.insert(entries.iter().map(|entry| entry.hash), |number, new| {
@@ -49,9 +49,9 @@ pub(crate) fn insertion(filter: &AnyFilter) -> impl Decider {
 }
 
 /// Removes records from a filter that counts copies. Returns `None` if it cannot remove items.
-pub(crate) fn removal(filter: &AnyFilter) -> Option<impl Decider> {
+pub(crate) fn removal(filter: &AnyFilter) -> Option<Decider<'_>> {
     filter.can_remove().then(|| {
-        AnyOrder::new(hasher(filter.hasher()), SILENT, move |chunk: &mut Chunk<'_>| {
+        Decider::any_order(hasher(filter.hasher()), SILENT, move |chunk| {
             let Batch { entries, fresh, .. } = chunk.batch();
             filter.remove(entries.iter().map(|entry| entry.hash), |number, removed| {
                 fresh[entries[number].record as usize] = removed;

@@ -6,17 +6,17 @@ use tamis::formats::foreign::{Filter, KeyType};
 
 use super::{Foreign, held};
 use crate::error::Why;
-use crate::pipeline::{AnyOrder, Chunk, Decider, Hasher, InOrder, Plan, Printed, Taken};
+use crate::pipeline::{Decider, Hasher, Plan, Printed, Taken};
 
 /// Prints the records that may be in a filter, or those that surely are not.
 pub(crate) fn lookup(
     filter: &(dyn Filter + Send + Sync),
     key_type: KeyType,
     inverted: bool,
-) -> impl Decider {
+) -> Decider<'_> {
     // A record without a key is surely not in the filter.
     let plan = Plan { keyless: inverted, ..plan(Printed::Fresh, filter, key_type) };
-    AnyOrder::new(Hasher::UNUSED, plan, move |chunk: &mut Chunk<'_>| {
+    Decider::any_order(Hasher::UNUSED, plan, move |chunk| {
         let (entries, keys, fresh) = chunk.keyed();
         for (number, entry) in entries.iter().enumerate() {
             // Each key was one that is taken when it was kept.
@@ -40,10 +40,10 @@ pub(crate) enum How {
 
 /// Changes a filter record by record, in input order: the answers and the bytes of the filter
 /// depend on the order.
-pub(crate) fn change(filter: &Mutex<Foreign>, key_type: KeyType, how: How) -> impl Decider {
+pub(crate) fn change(filter: &Mutex<Foreign>, key_type: KeyType, how: How) -> Decider<'_> {
     let printed = if how == How::InsertNew { Printed::Fresh } else { Printed::None };
     let plan = plan(printed, &*held(filter).filter, key_type);
-    InOrder::new(Hasher::UNUSED, plan, move |chunk: &mut Chunk<'_>| {
+    Decider::in_order(Hasher::UNUSED, plan, move |chunk| {
         let mut filter = held(filter);
         let filter = &mut *filter.filter;
         let (entries, keys, fresh) = chunk.keyed();

@@ -101,7 +101,7 @@ impl Header {
 
 /// Reads the headers of all inputs that are plain files, before any record is read, and returns an
 /// error if one does not have the columns of the others, or not the names of the key.
-pub(crate) fn check<R>(inputs: &[Input<R>], records: &Records) -> Result<(), Error> {
+pub(crate) fn check(inputs: &[Input<'_>], records: &Records) -> Result<(), Error> {
     let mut first = None;
     for Input { name, again, .. } in inputs {
         let Some(again) = again else { continue };
@@ -122,7 +122,7 @@ pub(crate) fn check<R>(inputs: &[Input<R>], records: &Records) -> Result<(), Err
 
 /// Returns an error if no record has the byte between fields, as far as plain files say before
 /// anything is printed.
-pub(super) fn require_delimiter<R>(inputs: &[Input<R>], records: &Records) -> Result<(), Error> {
+pub(super) fn require_delimiter(inputs: &[Input<'_>], records: &Records) -> Result<(), Error> {
     let Some(delimiter) = records.key.delimiter() else { return Ok(()) };
     let mut buffer = vec![0; STEP];
     let mut empty = true;

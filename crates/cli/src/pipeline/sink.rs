@@ -33,8 +33,8 @@ pub trait Watch: Send {
 impl Watch for () {}
 
 /// The output, and the counts of what went through it.
-pub(super) struct Sink<'w, W> {
-    output: W,
+pub(super) struct Sink<'w> {
+    output: &'w mut (dyn Write + Send),
     watch: &'w mut dyn Watch,
     tally: Tally,
     notes: Notes,
@@ -46,9 +46,9 @@ pub(super) struct Sink<'w, W> {
     limit: Option<u64>,
 }
 
-impl<'w, W: Write> Sink<'w, W> {
+impl<'w> Sink<'w> {
     pub(super) fn new(
-        output: W,
+        output: &'w mut (dyn Write + Send),
         watch: &'w mut dyn Watch,
         header: Option<Arc<Header>>,
         limit: Option<u64>,

@@ -3,6 +3,7 @@
 use core::mem;
 use std::io::{ErrorKind, Read};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::vec;
 
 use zerocopy::FromZeros;
 
@@ -25,9 +26,9 @@ const READ: usize = 128;
 /// A chunk holds what one call of `read` returns; if no record ends in it, more calls follow until
 /// one does. So every record from a slow pipe is processed as soon as it arrives, and a file is
 /// read in few calls.
-pub(super) struct Source<'r, I, R> {
-    inputs: I,
-    current: Option<Input<R>>,
+pub(super) struct Source<'r, 'i> {
+    inputs: vec::IntoIter<Input<'i>>,
+    current: Option<Input<'i>>,
     /// The bytes read after the last whole record of the previous chunk: the start of the next
     /// record, shorter than one chunk. After a header, and if the records of a chunk are limited,
     /// whole records too.
@@ -48,11 +49,11 @@ pub(super) struct Source<'r, I, R> {
     chunk: usize,
 }
 
-impl<'r, I: Iterator<Item = Input<R>>, R: Read> Source<'r, I, R> {
-    pub(super) fn new(inputs: I, records: &'r Records) -> Self {
+impl<'r, 'i> Source<'r, 'i> {
+    pub(super) fn new(inputs: Vec<Input<'i>>, records: &'r Records) -> Self {
         let Records { separator, ref key, chunk, most, .. } = *records;
         Self {
-            inputs,
+            inputs: inputs.into_iter(),
             current: None,
             head: Vec::new(),
             unseen: false,

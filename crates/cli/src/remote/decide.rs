@@ -4,13 +4,13 @@ use tamis_redis::Error as RedisError;
 
 use super::failure::{may_be_stored, without_verdict};
 use super::filter::Filter;
-use crate::pipeline::{AnyOrder, Batch, Chunk, Decider, Hasher, InOrder, Plan, Printed};
+use crate::pipeline::{Batch, Decider, Hasher, Plan, Printed};
 
 /// Prints the records that may be in a filter, or those that surely are not.
-pub(crate) fn lookup(filter: &Filter, inverted: bool) -> impl Decider {
+pub(crate) fn lookup(filter: &Filter, inverted: bool) -> Decider<'_> {
     // A record without a key is surely not in the filter.
     let plan = Plan { keyless: inverted, ..Plan::of(Printed::Fresh) };
-    AnyOrder::new(hasher(filter), plan, move |chunk: &mut Chunk<'_>| {
+    Decider::any_order(hasher(filter), plan, move |chunk| {
         let Batch { entries, fresh, .. } = chunk.batch();
         let hashes: Vec<u64> = entries.iter().map(|entry| entry.hash).collect();
         match filter.contains_hashes(&hashes) {
@@ -34,9 +34,9 @@ pub(crate) fn lookup(filter: &Filter, inverted: bool) -> impl Decider {
 /// Chunks are inserted one after another, so that of equal records of the input the first is
 /// printed. While one waits for the server, others are read and hashed. After a failure nothing
 /// more is inserted, because it would not be printed.
-pub(crate) fn claim(filter: &Filter) -> impl Decider {
+pub(crate) fn claim(filter: &Filter) -> Decider<'_> {
     let plan = Plan::of(Printed::Fresh);
-    InOrder::new(hasher(filter), plan, move |chunk: &mut Chunk<'_>| {
+    Decider::in_order(hasher(filter), plan, move |chunk| {
         let Batch { entries, fresh, .. } = chunk.batch();
         let hashes: Vec<u64> = entries.iter().map(|entry| entry.hash).collect();
         let mut first: Option<(u32, RedisError)> = None;

@@ -35,7 +35,7 @@ pub(super) fn build(mut args: BuildArgs, named: Named, start: Instant) -> Result
 
     let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
     let filter = Mutex::new(filter);
-    let (none, gate) = (std::io::sink(), Gate::default());
+    let (none, gate) = (&mut std::io::sink(), Gate::default());
     let done = {
         let decider = change(&filter, args.keys.key_type(), How::Insert);
         pipeline::run(inputs.list, none, &records, &decider, &gate, &mut screen)?

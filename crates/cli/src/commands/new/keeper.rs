@@ -7,7 +7,7 @@
 //! taking bytes.
 
 use core::time::Duration;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -70,18 +70,18 @@ impl<'k> Keeper<'k> {
 
     /// Runs the pipeline, and saves at the end and, without `-o FILE`, at each interval and at a
     /// signal.
-    pub(in crate::commands) fn run<R: Read + Send>(
+    pub(in crate::commands) fn run(
         &self,
-        inputs: Vec<Input<R>>,
+        inputs: Vec<Input<'_>>,
         records: &Records,
-        decider: &impl Decider,
+        decider: &Decider<'_>,
         screen: &mut Screen,
         interval: Option<Duration>,
     ) -> Result<Done, Error> {
         let at_end = screen.is_pending();
         let run = || {
             let mut watch = Keeping { keeper: self, screen: &mut *screen };
-            pipeline::run(inputs, self.output, records, decider, &self.gate, &mut watch)
+            pipeline::run(inputs, &mut &*self.output, records, decider, &self.gate, &mut watch)
         };
         // With `-o FILE`, what is printed counts only at the end, and a signal before that changes
         // nothing.

@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::dedup::Sharded;
 use crate::error::Why;
 use crate::filters::{AnyFilter, Room};
-use crate::pipeline::{Batch, Chunk, Decider, Hasher, Plan, Turnstile};
+use crate::pipeline::{Batch, Chunk, Turnstile};
 
 /// The shards of a filter of fixed size, and how many items it takes.
 pub(super) struct Limited<'f> {
@@ -96,18 +96,9 @@ impl<'f> Limited<'f> {
             refused
         })
     }
-}
 
-impl Decider for Limited<'_> {
-    fn hasher(&self) -> &Hasher {
-        self.sharded.hasher()
-    }
-
-    fn plan(&self) -> Plan {
-        self.sharded.plan()
-    }
-
-    fn decide(&self, chunk: &mut Chunk<'_>, failed: &dyn Fn() -> bool) {
+    /// Decides a chunk.
+    pub(super) fn decide(&self, chunk: &mut Chunk<'_>, failed: &dyn Fn() -> bool) {
         let count = chunk.batch().entries.len() as u64;
         // Decide in the order of the chunks whether this one may go through the shards.
         let Some(mut entrance) = self.entrance.enter(chunk.turn) else { return };

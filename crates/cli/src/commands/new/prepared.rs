@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::args::NewArgs;
 use crate::error::Error;
 use crate::filters::Lock;
-use crate::input::{self, Input, Inputs, Lazy};
+use crate::input::{self, Input, Inputs};
 use crate::screen::Screen;
 use crate::{memory, output};
 
@@ -15,7 +15,7 @@ pub(super) struct Prepared<F> {
     /// Other runs wait while this is held.
     pub(super) lock: Lock,
     pub(super) filter: F,
-    pub(super) inputs: Vec<Input<Lazy>>,
+    pub(super) inputs: Vec<Input<'static>>,
     /// Where the records go.
     pub(super) file: File,
     pub(super) screen: Screen,

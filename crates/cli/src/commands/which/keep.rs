@@ -6,16 +6,16 @@ use tamis::formats::foreign::KeyType;
 
 use crate::error::Why;
 use crate::memory;
-use crate::pipeline::{AnyOrder, Chunk, Decider, Hasher, Plan, Printed, Taken};
+use crate::pipeline::{Decider, Hasher, Plan, Printed, Taken};
 
 /// The number of keys after which the memory that is left is looked at.
 const CHECKED: usize = 1024;
 
 /// Keeps records and their keys. With one thread they are in input order.
-pub(super) fn keep(keys: &Mutex<Vec<(Vec<u8>, Vec<u8>)>>) -> impl Decider {
+pub(super) fn keep(keys: &Mutex<Vec<(Vec<u8>, Vec<u8>)>>) -> Decider<'_> {
     let taken = Taken { key_type: KeyType::Bytes, empty: true };
     let plan = Plan { keys: Some(taken), ..Plan::of(Printed::None) };
-    AnyOrder::new(Hasher::UNUSED, plan, move |chunk: &mut Chunk<'_>| {
+    Decider::any_order(Hasher::UNUSED, plan, move |chunk| {
         let mut keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
         let mut kept = 0;
         for (record, key) in chunk.records() {

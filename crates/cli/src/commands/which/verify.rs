@@ -13,7 +13,7 @@ use tamis::formats::foreign::{self, KeyType};
 use tamis::hash::AnyStable;
 
 use crate::error::Error;
-use crate::input::{Input, Lazy, inputs, shown};
+use crate::input::{Input, inputs, shown};
 use crate::pipeline::{self, Chunk, Decider, Gate, Hasher, Plan, Printed, Records, Taken};
 use crate::units::counted;
 
@@ -122,7 +122,7 @@ impl Verified {
 
 /// The keys to find in one file. Several workers search it at once, each in its own chunk.
 struct Search<'k> {
-    hasher: Hasher,
+    hasher: &'k AnyStable,
     keys: &'k [&'k [u8]],
     /// The numbers of the keys.
     asked: &'k [usize],
@@ -140,13 +140,13 @@ struct Found {
 }
 
 impl<'k> Search<'k> {
-    fn new(hasher: &AnyStable, keys: &'k [&'k [u8]], asked: &'k [usize]) -> Self {
+    fn new(hasher: &'k AnyStable, keys: &'k [&'k [u8]], asked: &'k [usize]) -> Self {
         let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
         for (place, key) in asked.iter().enumerate() {
             by_hash.entry(hasher.hash_bytes(keys[*key])).or_default().push(place);
         }
         let found = Mutex::new(Found { keys: vec![false; asked.len()], left: asked.len() });
-        Self { hasher: Hasher::Any(hasher.clone()), keys, asked, by_hash, found }
+        Self { hasher, keys, asked, by_hash, found }
     }
 
     fn found(&self) -> MutexGuard<'_, Found> {
@@ -154,24 +154,18 @@ impl<'k> Search<'k> {
     }
 
     /// Reads a file until all keys are found, or to its end.
-    fn read(&self, input: Input<impl Read + Send>, records: &Records) -> Result<(), Error> {
+    fn read(&self, input: Input<'_>, records: &Records) -> Result<(), Error> {
         let input = Input::new(input.name, UntilFound { reader: input.reader, search: self });
-        let (none, gate) = (io::sink(), Gate::default());
-        pipeline::run([input], none, records, self, &gate, &mut ()).map(drop)
-    }
-}
-
-impl Decider for Search<'_> {
-    fn hasher(&self) -> &Hasher {
-        &self.hasher
-    }
-
-    fn plan(&self) -> Plan {
         let keys = Some(Taken { key_type: KeyType::Bytes, empty: true });
-        Plan { keys, ..Plan::of(Printed::None) }
+        let plan = Plan { keys, ..Plan::of(Printed::None) };
+        let hasher = Hasher::Any(self.hasher.clone());
+        let decider = Decider::any_order(hasher, plan, |chunk| self.search(chunk));
+        let (none, gate) = (&mut io::sink(), Gate::default());
+        pipeline::run(vec![input], none, records, &decider, &gate, &mut ()).map(drop)
     }
 
-    fn decide(&self, chunk: &mut Chunk<'_>, _failed: &dyn Fn() -> bool) {
+    /// Looks for the keys in a chunk.
+    fn search(&self, chunk: &mut Chunk<'_>) {
         let (entries, keys, _) = chunk.keyed();
         let mut hits: Vec<usize> = Vec::new();
         for (number, entry) in entries.iter().enumerate() {
@@ -192,12 +186,12 @@ impl Decider for Search<'_> {
 }
 
 /// A reader that ends when all keys are found.
-struct UntilFound<'s, R> {
-    reader: R,
+struct UntilFound<'s> {
+    reader: Box<dyn Read + Send + 's>,
     search: &'s Search<'s>,
 }
 
-impl<R: Read> Read for UntilFound<'_, R> {
+impl Read for UntilFound<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let found_all = self.search.found().left == 0;
         if found_all { Ok(0) } else { self.reader.read(buffer) }
@@ -206,7 +200,7 @@ impl<R: Read> Read for UntilFound<'_, R> {
 
 /// Opens a file of the index. A pipe or a device has other records than when it was indexed, or
 /// waits for ever.
-fn open(path: &Path, raw: bool) -> Result<Input<Lazy>, Error> {
+fn open(path: &Path, raw: bool) -> Result<Input<'static>, Error> {
     let refused = |found: String| Error::Input { name: shown(path), found };
     match path.metadata() {
         Ok(found) if !found.is_file() => {
