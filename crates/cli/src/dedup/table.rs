@@ -335,9 +335,9 @@ mod tests {
     /// A table takes the items that its size is computed for. (Very small tables may double
     /// before.)
     ///
-    /// POWER: the more lines, the less one table differs from the next. A size from which half of
-    /// the small tables double, 0.6 of those of 7500 lines or 0.9 of the largest is found with a
-    /// probability of 0.99.
+    /// POWER: the more lines, the less one table differs from the next. A size at which a part of
+    /// 0.02 of the tables of 64 lines doubles, or 0.05 of those of 500, 0.6 of those of 7500 or 0.9
+    /// of the largest, is found with a probability of 0.99.
     #[test]
     fn no_table_doubles_before_it_is_filled() {
         for (lines, bits, tables) in [
