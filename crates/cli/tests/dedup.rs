@@ -75,7 +75,7 @@ fn several_files_and_standard_input_are_read_in_order() {
 fn records_may_end_in_nul() {
     let input = b"a\nb\0c\0a\nb\0\0c\0d";
     let expected = first_of_each(&records(&[input], 0), 0, Some);
-    for args in [["-0"].as_slice(), &["--null"], &["--input", "nul"]] {
+    for args in [["-0"].as_slice(), &["--null"]] {
         dedup(args).write_stdin(&input[..]).assert().success().stdout(expected.clone());
     }
 }
@@ -117,7 +117,7 @@ fn urls_are_compared_in_the_chosen_normal_form() {
 
 #[test]
 fn hexadecimal_is_compared_by_its_bytes_and_printed_unchanged() {
-    dedup(&["--input", "hex"])
+    dedup(&["--hex"])
         .write_stdin("ab\nAB\nabc\nAb\nabc\n\n\n00\nab\r\n")
         .assert()
         .success()

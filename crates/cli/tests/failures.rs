@@ -45,18 +45,18 @@ fn bad_usage_is_2_before_any_output() {
         (&["--kind", "cuckoo", "--rate", "1e-13"], "another --kind"),
         (&["--kind", "cuckoo", "--rate", "1e-13", "--capacity", "1M"], "at least "),
         (&["--kind", "cuckoo", "--capacity", "18446744073709551615"], "--kind"),
-        (&["--null", "--input", "lines"], "--null"),
+        (&["--null", "--hex"], "--null"),
         (&["--key-field", "0"], "--key-field"),
         (&["--key-field", "1", "--json-key", "/a"], "--json-key"),
-        (&["--key-field", "1", "--input", "hex"], "--input hex"),
+        (&["--key-field", "1", "--hex"], "--hex"),
         (&["--key-field", "1", "--delimiter", "ab"], "--delimiter"),
         (&["--key-field", "1", "--delimiter", "\n"], "--delimiter"),
         (&["--key-field", "1", "--delimiter", "\\0", "-0"], "--delimiter"),
         (&["--delimiter", ","], "--key-field"),
         (&["--json-key", "a"], "--json-key"),
-        (&["--json-key", "/a", "--input", "hex"], "--input hex"),
+        (&["--json-key", "/a", "--hex"], "--hex"),
         (&["--url", "mine"], "whatwg-1"),
-        (&["--url", "crawl-1", "--input", "hex"], "--input hex"),
+        (&["--url", "crawl-1", "--hex"], "--hex"),
         (&["--strict"], "--strict"),
         (&["--progress"], "--quiet"),
         (&["--stats", "json"], "--quiet"),
@@ -98,7 +98,7 @@ fn a_strict_run_stops_at_the_first_record_without_a_key() {
         (&["--key-field", "2"], b"a\tb\nc\td\ne\nf\tg\n", b"a\tb\nc\td\n", "line 3"),
         (&["--json-key", "/a"], b"{\"a\":1}\n{\"a\":1}\n{}\n", b"{\"a\":1}\n", "line 3"),
         (&["--json-key", "/a"], b"{\"a\":1}\n{\"a\":\n", b"{\"a\":1}\n", "line 2"),
-        (&["--input", "hex"], b"00\n0\n", b"00\n", "line 2"),
+        (&["--hex"], b"00\n0\n", b"00\n", "line 2"),
         (&["--url", "whatwg-1"], b"x", b"", "line 1"),
     ];
     for (args, input, expected, line) in cases {
@@ -115,7 +115,7 @@ fn a_strict_run_stops_at_the_first_record_without_a_key() {
 fn a_line_is_counted_within_its_file() {
     let files = Files::new();
     let (first, second) = (files.write("first", "00\n11"), files.write("second", "22\nx\n"));
-    let run = dedup(&["--input", "hex", "--strict"]).args([&first, &second]).assert().code(2);
+    let run = dedup(&["--hex", "--strict"]).args([&first, &second]).assert().code(2);
     let text = said(&run.stdout("00\n11\n22\n"));
     assert!(text.contains("second, line 2"), "{text}");
 }

@@ -161,7 +161,7 @@ fn a_cr_at_the_end_of_a_line_may_be_ignored() {
     assert_eq!(ran(&["--crlf"], input), (0, "a\r\nb\nc\t1\r\nd\t1\n\r\n".into(), String::new()));
     let fields = ["--crlf", "--key-field", "2", "--strict"];
     assert_eq!(ran(&fields, "c\t1\r\nd\t1\n").1, "c\t1\r\n");
-    assert_eq!(ran(&["--crlf", "--input", "hex", "--strict"], "aa\r\nAA\n").1, "aa\r\n");
+    assert_eq!(ran(&["--crlf", "--hex", "--strict"], "aa\r\nAA\n").1, "aa\r\n");
     // Only the CR before the line end.
     assert_eq!(ran(&["--crlf"], "a\r\r\na\r\na\n").1, "a\r\r\na\r\n");
     // Without the option, a mixture is reported.
@@ -202,7 +202,7 @@ fn letters_of_any_case_may_be_equal() {
         |first: usize, second: usize| format!("{}\t{}\n", "a".repeat(first), "a".repeat(second));
     let input = [long(65, 97), long(97, 65), long(65, 97).to_uppercase()].concat();
     assert_eq!(case(&["--key-field", "1,2"], &input), [long(65, 97), long(97, 65)].concat());
-    assert_eq!(ran(&["--input", "hex", "--ignore-case"], "aa\n").0, 2);
+    assert_eq!(ran(&["--hex", "--ignore-case"], "aa\n").0, 2);
 }
 
 /// The file says whether case was ignored, as it does for the normal form of URLs.

@@ -64,7 +64,7 @@ impl<'s> Comparison<'s> {
         let capacity = size.capacity.to_string();
         let rate = size.rate.map(|rate| format!("--rate={rate}"));
         let key_options = ["--key-type", key_type.name()];
-        let hex = (key_type == KeyType::Bytes).then_some("--input=hex");
+        let hex = (key_type == KeyType::Bytes).then_some("--hex");
         let build =
             cmd!(sh, "{tamis} build --overfull --to {format} --capacity {capacity} {rate...}");
         output(build.args(key_options).args(hex).arg("-o").args([&filter, &inserted]))?;

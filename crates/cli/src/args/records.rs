@@ -18,13 +18,13 @@ use crate::units::size;
 #[allow(missing_docs, reason = "see above")]
 #[derive(Args, Debug)]
 pub(crate) struct RecordArgs {
-    /// Records end with NUL; the same as --input nul
-    #[arg(short = '0', long, conflicts_with = "input")]
+    /// Records end with NUL
+    #[arg(short = '0', long)]
     null: bool,
 
-    /// The form of records, in the input and the output
-    #[arg(long, value_enum, default_value_t = Form::Lines)]
-    input: Form,
+    /// Records are lines of hexadecimal digits, compared by the bytes that they encode
+    #[arg(long, conflicts_with = "null")]
+    hex: bool,
 
     /// The longest record allowed, in bytes; a longer one is an error
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
@@ -104,17 +104,6 @@ pub(crate) struct RecordArgs {
     pub(crate) stats: Option<Stats>,
 }
 
-/// The form of records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Form {
-    /// Lines, compared as they are
-    Lines,
-    /// Records that end in NUL
-    Nul,
-    /// Lines of hexadecimal digits, compared by the bytes that they encode
-    Hex,
-}
-
 /// The form of the summary.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Stats {
@@ -133,14 +122,14 @@ impl RecordArgs {
     /// this type.
     pub(crate) fn records_with(&self, command: &str, total: bool) -> Result<Records, Error> {
         let usage = |text: &str| Err(Error::Usage(format!("{text}; see 'tamis {command} --help'")));
-        let hex = self.input == Form::Hex;
+        let hex = self.hex;
         // clap does not enforce `requires` if the required option conflicts with one that is
         // present.
         if self.key_field.is_empty() && (self.csv || self.no_csv || self.delimiter.is_some()) {
             return usage("--delimiter, --csv and --no-csv need a --key-field");
         }
         // Select the key, and reject options that contradict it.
-        let separator = if self.null || self.input == Form::Nul { 0 } else { b'\n' };
+        let separator = if self.null { 0 } else { b'\n' };
         let delimiter = self.delimiter.unwrap_or(if self.csv { b',' } else { b'\t' });
         let policy = self.url.unwrap_or(Policy::None);
         let (indices, names) = self.columns();
@@ -148,7 +137,7 @@ impl RecordArgs {
         let part = match (self.key_field.as_slice(), self.json_key.as_slice()) {
             ([_, ..], _) | (_, [_, ..]) if hex => {
                 return usage(
-                    "with --input hex the whole line is the key: omit --key-field and --json-key",
+                    "with --hex the whole line is the key: omit --key-field and --json-key",
                 );
             }
             ([_, ..], _) if delimiter == separator => {
@@ -184,15 +173,13 @@ impl RecordArgs {
             _ => Part::Record,
         };
         if hex && self.ignore_case {
-            return usage(
-                "with --input hex the key is bytes, which have no case: omit --ignore-case",
-            );
+            return usage("with --hex the key is bytes, which have no case: omit --ignore-case");
         }
         if self.crlf && separator != b'\n' {
             return usage("--crlf is for records that end in a line end: omit it");
         }
         if hex && policy != Policy::None {
-            return usage("with --input hex the key is bytes, not a URL: omit --url");
+            return usage("with --hex the key is bytes, not a URL: omit --url");
         }
         if self.strict && total && matches!(part, Part::Record) && policy == Policy::None {
             return usage("--strict has no effect if the key is the whole record: omit it");

@@ -255,8 +255,8 @@ fn records_end_in_nul_or_are_hexadecimal() {
     assert_eq!(files.run(&["query", "-0", "f", "asked"]).0, "c\0a\nb\0");
     files.write("known", "00fF\n");
     files.write("asked", "00ff\n00\n00Ff\n");
-    files.run(&["build", "--input", "hex", "-o", "f", "known"]);
-    assert_eq!(files.run(&["query", "--input", "hex", "f", "asked"]).0, "00ff\n00Ff\n");
+    files.run(&["build", "--hex", "-o", "f", "known"]);
+    assert_eq!(files.run(&["query", "--hex", "f", "asked"]).0, "00ff\n00Ff\n");
 }
 
 #[test]

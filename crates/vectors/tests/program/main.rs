@@ -35,8 +35,8 @@ const SYSTEMS: [(&str, usize); 13] = [
 
 /// The options with which records of a vector are read.
 fn options(vector: &Vector) -> Vec<&str> {
-    let form = if is_integer(vector) { "lines" } else { "hex" };
-    vec!["--key-type", vector.key_type(), "--input", form, "-q"]
+    let hex = (!is_integer(vector)).then_some("--hex");
+    ["--key-type", vector.key_type(), "-q"].into_iter().chain(hex).collect()
 }
 
 fn is_integer(vector: &Vector) -> bool {
