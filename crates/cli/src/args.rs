@@ -24,7 +24,6 @@ mod plan;
 mod query;
 mod records;
 mod remove;
-mod seed;
 mod server;
 mod values;
 mod which;

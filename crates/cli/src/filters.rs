@@ -57,9 +57,9 @@ pub(crate) enum AnyFilter {
     Table(Tables),
 }
 
-/// Evaluates an expression with the filter, whatever its kind.
+/// Evaluates an expression with the filter, whatever its kind, and another one with a table.
 macro_rules! each {
-    ($any:expr, $filter:ident => $run:expr) => {
+    ($any:expr, $filter:ident => $run:expr, $table:ident => $tabled:expr) => {
         match $any {
             AnyFilter::Bloom($filter) => $run,
             AnyFilter::Blocked($filter) => $run,
@@ -70,7 +70,7 @@ macro_rules! each {
             AnyFilter::Rotating($filter) => $run,
             AnyFilter::ScalableBloom($filter) => $run,
             AnyFilter::Scalable($filter) => $run,
-            AnyFilter::Table($filter) => $run,
+            AnyFilter::Table($table) => $tabled,
         }
     };
 }
@@ -164,18 +164,11 @@ impl AnyFilter {
         policy: formats::Normalization,
     ) -> Result<Unnamed, Error> {
         let options = formats::Options::new().normalization(policy);
-        let prepared = match self {
-            Self::Bloom(filter) => options.prepare(filter, path),
-            Self::Blocked(filter) => options.prepare(filter, path),
-            Self::Once(filter) => options.prepare(filter, path),
-            Self::Cuckoo(filter) => options.prepare(filter, path),
-            Self::OnceCuckoo(filter) => options.prepare(filter, path),
-            Self::Counting(filter) => options.prepare(filter, path),
-            Self::Rotating(filter) => options.prepare(filter, path),
-            Self::ScalableBloom(filter) => options.prepare(filter, path),
-            Self::Scalable(filter) => options.prepare(filter, path),
-            Self::Table(tables) => tables.prepare(&options, path),
-        };
+        let prepared = each!(
+            self,
+            filter => options.prepare(filter, path),
+            tables => tables.prepare(&options, path)
+        );
         Unnamed::new(prepared, path)
     }
 
@@ -226,7 +219,7 @@ impl AnyFilter {
 
     /// The hash function.
     pub(crate) fn hasher(&self) -> &AnyStable {
-        each!(self, filter => filter.hasher())
+        each!(self, filter => filter.hasher(), table => table.hasher())
     }
 
     /// Inserts all items, in order, and reports of each whether it was new. Of a filter that counts

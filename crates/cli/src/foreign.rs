@@ -101,16 +101,6 @@ impl Foreign {
         Self { filter, wrapped: false }
     }
 
-    /// Builds an empty filter, as its system does.
-    pub(crate) fn build(
-        format: foreign::Format,
-        capacity: u64,
-        rate: Option<f64>,
-        seed: Option<u64>,
-    ) -> Result<Self, foreign::Error> {
-        Ok(Self { filter: format.build(capacity, rate, seed)?, wrapped: false })
-    }
-
     /// Adds the keys of a filter of the same sizes. `path`: the file of that filter.
     pub(crate) fn merge(&mut self, other: &Self, path: &Path) -> Result<(), Error> {
         let merged = self.filter.union_with(&*other.filter);

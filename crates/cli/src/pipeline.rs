@@ -152,7 +152,7 @@ struct Run<'r, 'i, 'w> {
 impl<'r> Run<'r, '_, '_> {
     /// Takes chunks through all steps until there are none left, or the run has failed.
     fn work(&self) {
-        let mut chunk = Chunk::new();
+        let mut chunk = Chunk::default();
         // Step 1: read.
         while let Some(pass) = self.read(&mut chunk) {
             let guard = AbortOnPanic;

@@ -69,7 +69,7 @@ fn fit(kind: FileKind, capacity: u64, rate: f64, memory: u64) -> Fit {
 
 /// Returns the largest number for which `fine` holds, if it holds for all below it too; 0 if there
 /// is none.
-fn most(fine: impl Fn(u64) -> bool) -> u64 {
+pub(crate) fn most(fine: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (0, u64::MAX);
     while low < high {
         let middle = low + (high - low).div_ceil(2);

@@ -4,6 +4,8 @@
 use core::fmt;
 use core::num::ParseIntError;
 
+use indicatif::HumanCount;
+
 /// Why a text is not a number of the expected form. Its `Display` says what is expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wrong {
@@ -165,15 +167,7 @@ pub(crate) fn items(number: f64, is_exact: bool) -> String {
 
 /// Prints `1234567` as `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    HumanCount(number).to_string()
 }
 
 /// Prints a rate to two digits, rounded up: a filter that keeps the rate keeps the printed rate

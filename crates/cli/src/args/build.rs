@@ -8,8 +8,9 @@ use super::examples::FILTER_EXAMPLES;
 use super::foreign::KeyArgs;
 use super::format::{Named, foreign};
 use super::records::RecordArgs;
-use super::seed::SeedArgs;
+use super::values::seed;
 use crate::file_kind::FileKind;
+use crate::pipeline::Seed;
 use crate::units::{count, rate};
 
 /// Build a filter from records, and save it
@@ -74,6 +75,8 @@ pub(crate) struct BuildArgs {
     #[command(flatten)]
     pub(crate) records: RecordArgs,
 
-    #[command(flatten)]
-    pub(crate) seed: SeedArgs,
+    /// The seed of the hash, which is saved with the filter: a number, or 'random' (a keyed hash
+    /// with a random key) for records chosen by an attacker
+    #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed)]
+    pub(crate) seed: Seed,
 }

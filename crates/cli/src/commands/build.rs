@@ -35,7 +35,7 @@ pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
     // Check the options, the inputs and the output before anything is read.
     let records = args.records.records("build")?;
     let choice = Choice::new(args.kind, args.capacity, args.window)?;
-    let hasher = AnyStable::from(Hasher::new(args.seed.seed)?);
+    let hasher = AnyStable::from(Hasher::new(args.seed)?);
     let files = core::mem::take(&mut args.files);
     Roles::of(&files).save_to(&args.output, "filter")?;
     let inputs = input::inputs(files, args.records.no_decompress)?;

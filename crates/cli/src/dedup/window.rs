@@ -16,9 +16,9 @@ use super::options::Options;
 use super::summary::{Expected, Summary};
 use crate::error::Error;
 use crate::file_kind::FileKind;
+use crate::filters::{AnyFilter, Copies};
 use crate::geometry::{GENERATIONS, Geometry, generation, rate_of_generations};
 use crate::input::Input;
-use crate::memory;
 use crate::pipeline::{self, Batch, Decider, Gate, Hasher, Plan, Printed, Watch};
 
 /// Decides records by a rotating filter, in input order. The caller does not change the filter
@@ -51,18 +51,13 @@ pub(super) fn run(
     }
     let kind = FileKind::Rotating;
     let refused = |source| Error::Filter { kind, capacity: Some(items), rate, source };
-    let Some(sizes) = kind.geometry(items, rate).map_err(refused)? else {
+    let sizes = kind.geometry(items, rate).map_err(refused)?;
+    // The filter sees only hashes: its own hasher is not used.
+    let hasher = Rapid::with_seed(0).into();
+    let filter = AnyFilter::build(kind, Copies::Once, items, rate, hasher)?;
+    let (Some(sizes), AnyFilter::Rotating(filter)) = (sizes, filter) else {
         return Err(refused(BuildError::Unsized));
     };
-    memory::check(sizes.size_in_bytes())?;
-    // The filter sees only hashes: its own hasher is not used.
-    let filter = RotatingBloomFilter::<[u8]>::builder()
-        .hasher(Rapid::with_seed(0))
-        .capacity(usize::try_from(items).map_err(|_| refused(BuildError::TooLarge))?)
-        .generations(GENERATIONS)
-        .false_positive_rate(rate)
-        .build()
-        .map_err(refused)?;
 
     let decider = by_window(&filter, Hasher::new(options.seed)?, Printed::Fresh);
     let gate = Gate::default();

@@ -2,6 +2,7 @@
 //! asked for.
 
 use super::AnyFilter;
+use crate::plan::most;
 
 /// How many times the rate that was asked for a filter may have.
 const FACTOR: f64 = 2.0;
@@ -30,7 +31,7 @@ impl AnyFilter {
         let rate_at =
             |items| geometry.false_positive_rate_at(usize::try_from(items).unwrap_or(usize::MAX));
         let rate = rate.unwrap_or_else(|| rate_at(capacity as u64));
-        Some(Room { rate, items: most(rate_at, FACTOR * rate) })
+        Some(Room { rate, items: most(|items| rate_at(items) <= FACTOR * rate) })
     }
 
     /// Whether the filter refuses items when it is full.
@@ -49,17 +50,6 @@ impl AnyFilter {
             _ => None,
         }
     }
-}
-
-/// The most items with a rate of at most `limit`. The rate rises with the items.
-fn most(rate_at: impl Fn(u64) -> f64, limit: f64) -> u64 {
-    // All up to `fits` have such a rate, and all from `exceeds` on have a higher one.
-    let (mut fits, mut exceeds) = (0, u64::MAX);
-    while exceeds - fits > 1 {
-        let middle = fits + (exceeds - fits) / 2;
-        *(if rate_at(middle) <= limit { &mut fits } else { &mut exceeds }) = middle;
-    }
-    fits
 }
 
 #[cfg(test)]
@@ -93,9 +83,10 @@ mod tests {
 
     #[test]
     fn a_rate_of_one_half_is_never_doubled() {
-        assert_eq!(most(|items| items as f64 / u64::MAX as f64, 1.0), u64::MAX - 1);
-        assert_eq!(most(|_| 0.0, 0.5), u64::MAX - 1);
-        assert_eq!(most(|items| items as f64, 0.5), 0);
+        let hasher = Rapid::with_seed(0).into();
+        let blocked = FileKind::Fixed(Kind::Blocked);
+        let filter = AnyFilter::build(blocked, Copies::Once, 100, 0.5, hasher).expect("small");
+        assert_eq!(filter.room(Some(0.5)).expect("of fixed size").items, u64::MAX);
     }
 
     #[test]

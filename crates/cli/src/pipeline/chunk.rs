@@ -3,7 +3,7 @@
 use core::ops::Range;
 use std::sync::{Arc, MutexGuard};
 
-use super::entry::{Entry, SHARDS};
+use super::entry::Entry;
 use super::keys::Keys;
 use super::plan::Printed;
 use crate::error::{Error, Why};
@@ -50,6 +50,7 @@ impl Why {
 }
 
 /// A chunk. A worker uses one for all its chunks, so that its vectors are allocated once.
+#[derive(Default)]
 pub(crate) struct Chunk<'s> {
     /// Its number, in input order.
     pub(crate) turn: u64,
@@ -90,8 +91,9 @@ pub(crate) struct Chunk<'s> {
     sorted: Vec<Entry>,
     /// The keys of the entries, in input order. Empty unless the decider sees them.
     keys: Keys,
-    /// Where each shard's entries begin in `sorted`.
-    starts: [usize; SHARDS as usize + 1],
+    /// Where each shard's entries begin in `sorted`, and where the last one's end. Empty unless the
+    /// entries are sorted.
+    starts: Vec<usize>,
     /// The number of records for which there is memory.
     room: usize,
     scratch: Scratch,
@@ -101,35 +103,6 @@ pub(crate) struct Chunk<'s> {
 }
 
 impl Chunk<'_> {
-    pub(super) fn new() -> Self {
-        Self {
-            turn: 0,
-            name: Arc::from(""),
-            opens: None,
-            quoted: false,
-            lent: false,
-            bytes: Vec::new(),
-            used: 0,
-            ends: Vec::new(),
-            fresh: Vec::new(),
-            second: Vec::new(),
-            printed: Printed::None,
-            keyless: None,
-            malformed: Vec::new(),
-            folded: Vec::new(),
-            delimited: false,
-            line_ends: [0; 2],
-            entries: Vec::new(),
-            sorted: Vec::new(),
-            keys: Keys::default(),
-            starts: [0; SHARDS as usize + 1],
-            room: 0,
-            scratch: Scratch::default(),
-            stop: None,
-            giant: None,
-        }
-    }
-
     /// Empties the chunk for the next one, and frees the memory of a giant record.
     pub(super) fn clear(&mut self) {
         // Free before the right is released: the next giant record may then be read at once.

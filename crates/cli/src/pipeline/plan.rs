@@ -33,12 +33,13 @@ pub(crate) struct Taken {
 }
 
 /// Which records are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Printed {
     /// The fresh ones.
     Fresh,
     /// Those that are the second of their key.
     Second,
     /// None.
+    #[default]
     None,
 }

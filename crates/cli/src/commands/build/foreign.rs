@@ -74,7 +74,7 @@ impl BuildArgs {
         if self.rate.is_some() && !format.takes_rate() {
             return unneeded("--rate");
         }
-        let seed = match self.seed.seed {
+        let seed = match self.seed {
             Seed::Fixed(0) if !format.takes_seed() => None,
             _ if !format.takes_seed() => return unneeded("--seed"),
             Seed::Fixed(seed) => Some(seed),
@@ -88,8 +88,8 @@ impl BuildArgs {
             }
             return Ok(Foreign::of(Box::new(counted)));
         };
-        Foreign::build(format, capacity, self.rate, seed)
-            .map_err(|source| self.refused(named, capacity, source))
+        let built = format.build(capacity, self.rate, seed);
+        built.map(Foreign::of).map_err(|source| self.refused(named, capacity, source))
     }
 
     /// Returns an error if a filter has more keys than it was built for. The cuckoo filters refuse

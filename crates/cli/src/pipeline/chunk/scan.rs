@@ -282,12 +282,13 @@ impl Chunk<'_> {
         // The counts give the place where each shard's entries begin.
         let mut next = [0; SHARDS as usize];
         let mut start = 0;
-        for (shard, count) in counts.into_iter().enumerate() {
-            next[shard] = start;
-            self.starts[shard] = start;
+        self.starts.clear();
+        for (next, count) in next.iter_mut().zip(counts) {
+            *next = start;
+            self.starts.push(start);
             start += count;
         }
-        self.starts[SHARDS as usize] = start;
+        self.starts.push(start);
         if self.sorted.len() < start {
             self.sorted.resize(start, Entry::default());
         }
