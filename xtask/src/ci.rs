@@ -49,7 +49,6 @@ const STEPS: &[Step] = &[
     ("tidy", Always(tidy::run)),
     ("redis", IfPossible(redis::run)),
     ("deny", Always(deny::run)),
-    ("model --mutants", Beside),
     ("lint: clippy", Always(lint::clippy)),
     ("lint: docs", Always(lint::docs)),
     ("features", Always(features::run)),
@@ -58,6 +57,8 @@ const STEPS: &[Step] = &[
     ("package", Always(package::pack)),
     ("test: tools", Always(test::run_tools)),
     ("test: programs", Alone(package::run_tests)),
+    // The later steps mostly wait, or use one processor.
+    ("model --mutants", Beside),
     ("test: examples", Always(package::run_examples)),
     ("redis --valkey", IfPossible(redis::valkey::run_if_possible)),
     ("python", IfPossible(python::run_if_possible)),

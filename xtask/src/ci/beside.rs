@@ -21,12 +21,17 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// Starts the command of this program that has the name of the step.
+    /// Starts the command of this program that has the name of the step. It gives way to the other
+    /// steps: some of their tests have deadlines.
     pub(super) fn start(sh: &Shell, name: &'static str) -> Result<Self> {
         let log = workspace::target_dir("ci-beside.log");
         let file = File::create(&log)?;
-        let mut command = Command::new(env::current_exe()?);
-        command.args(name.split(' ')).stdout(file.try_clone()?).stderr(file);
+        let mut command = Command::new("nice");
+        command
+            .arg(env::current_exe()?)
+            .args(name.split(' '))
+            .stdout(file.try_clone()?)
+            .stderr(file);
         for variable in ["TAMIS_LONG", "CARGO_INCREMENTAL"] {
             command.envs(sh.var_os(variable).map(|value| (variable, value)));
         }
