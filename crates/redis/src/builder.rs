@@ -6,14 +6,39 @@ use core::time::Duration;
 use tamis_formats::Normalization;
 use tamis_hash::AnyStable;
 
+use crate::blocking::RedisBloomFilter;
 use crate::calls::shared::Confirm;
 use crate::error::Error;
+use crate::events::{Event, Events};
+use crate::examples::{begin, dot};
 use crate::filter::AsyncRedisBloomFilter;
 use crate::options::Options;
 
+/// Writes a builder, and the method of the filter that returns it. `async await`: of the filter for
+/// tasks.
 macro_rules! builder {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
+    ($name:ident of $filter:ident $(, $async:ident $await:ident)?) => {
+        #[doc = concat!("Creates or opens [`", stringify!($filter), "`].")]
+        ///
+        /// The parameters of the filter (capacity, rate, shards, growth, hasher, normalization)
+        /// count when it is created. When it is opened, those that were given must be those of the
+        /// filter.
+        ///
+        /// # Examples
+        ///
+        /// ```no_run
+        /// use std::time::Duration;
+        ///
+        #[doc = begin!($filter $(, $async $await)?)]
+        /// let address = "redis://10.0.0.1:6379/";
+        #[doc = concat!("let seen = ", stringify!($filter), "::<str>::builder(address, \"crawl\")")]
+        ///     .or_address("redis://10.0.0.2:6379/")
+        ///     .capacity(100_000_000)
+        ///     .false_positive_rate(1e-6)
+        ///     .confirmed_by(1, Duration::from_millis(500))
+        #[doc = concat!("    .open_or_create()", dot!($($await)?), "?; // or `create`, or `open`")]
+        /// # Ok(()) }
+        /// ```
         #[derive(Debug)]
         #[must_use = "a builder does nothing until it creates or opens a filter"]
         pub struct $name<T: ?Sized> {
@@ -22,10 +47,6 @@ macro_rules! builder {
         }
 
         impl<T: ?Sized> $name<T> {
-            pub(crate) fn new(address: &str, name: &str) -> Self {
-                Self { options: Options::new(address, name), items: PhantomData }
-            }
-
             /// Adds the address of another node of the same cluster, for the case that the first
             /// does not answer.
             pub fn or_address(mut self, address: &str) -> Self {
@@ -184,10 +205,84 @@ macro_rules! builder {
             /// ever. No lock of the filter is held while it runs.
             pub fn on_event(
                 mut self,
-                callback: impl Fn(&$crate::events::Event) + Send + Sync + 'static,
+                callback: impl Fn(&Event) + Send + Sync + 'static,
             ) -> Self {
-                self.options.settings.events = $crate::events::Events::to(callback);
+                self.options.settings.events = Events::to(callback);
                 self
+            }
+
+            /// Creates the filter.
+            ///
+            /// Its keys are created empty: the servers allocate the whole memory of the first
+            /// slice.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Exists`] if there is a filter of this name, if another client creates one,
+            /// or if there is another key `{name}`. [`Error::Replaced`] if the filter was deleted
+            /// meanwhile, and [`Error::Build`] if the sizes are impossible. What remains of a
+            /// filter that could not be created is removed with the next one, or by
+            /// [`destroy`](Self::destroy).
+            pub $($async)? fn create(&self) -> Result<$filter<T>, Error> {
+                $filter::make(self.options.create())$(.$await)?
+            }
+
+            /// Opens the filter, and asks for the state of each of its shards.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Missing`] if there is no filter of this name, [`Error::Parameters`] if it
+            /// has other parameters than those given, [`Error::Creating`] if another client has not
+            /// finished it before the deadline, and [`Error::Lost`] if a part of it is gone.
+            pub $($async)? fn open(&self) -> Result<$filter<T>, Error> {
+                $filter::make(self.options.open(false))$(.$await)?
+            }
+
+            /// Opens the filter, or creates it if it does not exist. Of several clients that do so
+            /// at the same time, one creates it.
+            ///
+            /// # Errors
+            ///
+            /// As for [`open`](Self::open) and [`create`](Self::create).
+            pub $($async)? fn open_or_create(&self) -> Result<$filter<T>, Error> {
+                $filter::make(self.options.open(true))$(.$await)?
+            }
+
+            /// Deletes the filter of this name, in any state: also one of which a part is lost, or
+            /// that was never finished.
+            ///
+            /// Clients that have it open get [`Error::Replaced`]. All keys are removed, also those
+            /// that an interrupted creation or deletion has left. Only the list of its lives,
+            /// `{name}:lives`, is kept for a week: if a client wrote a key late and was killed
+            /// before it could remove it, the next `destroy` of this name finds the key in it.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Missing`] if there is no filter of this name. [`Error::Descriptor`] if its
+            /// key is no descriptor and no filter of this name is known: nothing is removed. If a
+            /// server fails meanwhile, call it again: it removes the rest.
+            ///
+            /// # Examples
+            ///
+            /// ```no_run
+            #[doc = begin!($filter $(, $async $await)?)]
+            /// let address = "redis://127.0.0.1:6379/";
+            /// let name = "crawl";
+            #[doc = concat!("let builder = ", stringify!($filter), "::<str>::builder(address, name);")]
+            #[doc = concat!("builder.destroy()", dot!($($await)?), "?;")]
+            /// # Ok(()) }
+            /// ```
+            pub $($async)? fn destroy(&self) -> Result<(), Error> {
+                $filter::<T>::run(self.options.destroy())$(.$await)?
+            }
+        }
+
+        impl<T: ?Sized> $filter<T> {
+            /// Returns a builder for the filter `name` at an address:
+            /// `redis://[user:password@]host[:port]/[database]`, `rediss://…` with encryption
+            /// (feature `tls`), or `unix:///path`. Of a cluster, any node will do.
+            pub fn builder(address: &str, name: &str) -> $name<T> {
+                $name { options: Options::new(address, name), items: PhantomData }
             }
         }
 
@@ -198,79 +293,6 @@ macro_rules! builder {
         }
     };
 }
-pub(crate) use builder;
 
-builder! {
-    /// Creates or opens an [`AsyncRedisBloomFilter`].
-    ///
-    /// The parameters of the filter (capacity, rate, shards, growth, hasher, normalization) count
-    /// when it is created. When it is opened, those that were given must be those of the filter.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// use std::time::Duration;
-    ///
-    /// use tamis_redis::AsyncRedisBloomFilter;
-    ///
-    /// # async fn example() -> Result<(), tamis_redis::Error> {
-    /// let builder = AsyncRedisBloomFilter::<str>::builder("redis://10.0.0.1:6379/", "crawl")
-    ///     .or_address("redis://10.0.0.2:6379/")
-    ///     .capacity(100_000_000)
-    ///     .false_positive_rate(1e-6)
-    ///     .shards(64)
-    ///     .confirmed_by(1, Duration::from_millis(500))
-    ///     .deadline(Duration::from_secs(60));
-    /// let seen = builder.open_or_create().await?; // or `create`, or `open`
-    /// # Ok(())
-    /// # }
-    /// ```
-    AsyncBuilder
-}
-
-impl<T: ?Sized> AsyncRedisBloomFilter<T> {
-    /// Returns a builder for the filter `name` at an address, as
-    /// [`RedisBloomFilter::builder`](crate::RedisBloomFilter::builder) does.
-    pub fn builder(address: &str, name: &str) -> AsyncBuilder<T> {
-        AsyncBuilder::new(address, name)
-    }
-}
-
-impl<T: ?Sized> AsyncBuilder<T> {
-    /// Creates the filter, as [`Builder::create`](crate::Builder::create) does.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`].
-    pub async fn create(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
-        self.options.create().await
-    }
-
-    /// Opens the filter, as [`Builder::open`](crate::Builder::open) does.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`].
-    pub async fn open(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
-        self.options.open().await
-    }
-
-    /// Opens the filter, or creates it if it does not exist, as
-    /// [`Builder::open_or_create`](crate::Builder::open_or_create) does.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`].
-    pub async fn open_or_create(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
-        self.options.open_or_create().await
-    }
-
-    /// Deletes the filter, as [`Builder::destroy`](crate::Builder::destroy) does.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`].
-    pub async fn destroy(&self) -> Result<(), Error> {
-        self.options.destroy().await
-    }
-}
+builder!(Builder of RedisBloomFilter);
+builder!(AsyncBuilder of AsyncRedisBloomFilter, async await);

@@ -5,6 +5,7 @@
 //! several threads that wait, one drives the connections of all. Between calls nobody does, so
 //! nothing may depend on that: `connection.rs` asks an idle connection whether it is alive.
 
+use core::pin::{Pin, pin};
 use std::panic::resume_unwind;
 use std::thread;
 
@@ -28,6 +29,14 @@ impl Driver {
 
     /// Waits for a future.
     pub(crate) fn wait<F: Future<Output: Send> + Send>(&self, future: F) -> F::Output {
+        let mut output = None;
+        self.drive(pin!(async { output = Some(future.await) }));
+        let Some(output) = output else { unreachable!("the future has ended") };
+        output
+    }
+
+    /// Waits for a future of any type, so that programs need no code of the runtime for each.
+    fn drive(&self, future: Pin<&mut (dyn Future<Output = ()> + Send)>) {
         let Some(runtime) = &self.runtime else { unreachable!("it is there until the end") };
         // A thread of another runtime may not drive this one, also where it may block, as in
         // `spawn_blocking`: nothing tells it from one that runs tasks. Such a call has its own
@@ -36,7 +45,7 @@ impl Driver {
             let waited = thread::scope(|scope| scope.spawn(|| runtime.block_on(future)).join());
             return waited.unwrap_or_else(|panic| resume_unwind(panic));
         }
-        runtime.block_on(future)
+        runtime.block_on(future);
     }
 }
 

@@ -7,256 +7,190 @@ use tamis_hash::{AnyStable, HashItem};
 
 use crate::blocking::RedisBloomFilter;
 use crate::error::Error;
+use crate::examples::{dot, opened};
 use crate::filter::AsyncRedisBloomFilter;
 
-/// A filter in this process in front of a [`RedisBloomFilter`]: an item that was inserted or found
-/// here before is answered without a round trip.
-///
-/// The local filter may be of any type: a `RotatingBloomFilter` remembers the last items in a fixed
-/// memory, a `ScalableBloomFilter` all of them. It must have the [hasher](RedisBloomFilter::hasher)
-/// of the other. An item enters it only after the server has answered that it has the item: if a
-/// reply is lost, the next insert of the item asks again.
-///
-/// A false positive of either filter is one of the pair, so make the rate of the local filter a
-/// part of the other's. A copy that was [pulled](RedisBloomFilter::pull) has the same bits, and
-/// adds no false positive.
-///
-/// Exactly one insert of an item returns `true`, as without the local filter: that one answers
-/// `false` or nothing, never `true`.
-///
-/// # Examples
-///
-/// ```no_run
-/// # use tamis_bloom as tamis;
-/// use tamis::RotatingBloomFilter;
-/// use tamis_redis::{LocalFirst, RedisBloomFilter};
-///
-/// let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
-/// let recent = RotatingBloomFilter::<str>::builder().hasher(seen.hasher().clone())
-///     .capacity(10_000_000)
-///     .false_positive_rate(1e-6)
-///     .build()?;
-/// let seen = LocalFirst::new(seen, recent)?;
-/// seen.insert("https://example.org/")?;
-/// // No round trip.
-/// assert!(!seen.insert("https://example.org/")?);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug)]
-pub struct LocalFirst<T: ?Sized, F> {
-    remote: RedisBloomFilter<T>,
-    local: F,
+/// Writes a local filter in front of one in Redis. `async await`: of the one for tasks.
+macro_rules! front {
+    ($(#[$doc:meta])* $name:ident of $remote:ident $(, $async:ident $await:ident)?) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name<T: ?Sized, F> {
+            remote: $remote<T>,
+            local: F,
+        }
+
+        impl<T: ?Sized, F: Filter<Hasher = AnyStable>> $name<T, F> {
+            /// Puts a local filter in front of one in Redis.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Mismatch`] if they have different hashes or seeds. [`Error::Window`] if the
+            /// filter in Redis forgets: the local one would answer for items that are new again.
+            pub fn new(remote: $remote<T>, local: F) -> Result<Self, Error> {
+                remote.require_front(local.hasher())?;
+                Ok(Self { remote, local })
+            }
+
+            /// Inserts an item, as [`RedisBloomFilter::insert`] does, unless the local filter
+            /// contains it.
+            ///
+            /// # Errors
+            ///
+            /// As for [`RedisBloomFilter::insert`].
+            pub $($async)? fn insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
+            where
+                T: Borrow<Q>,
+                AnyStable: HashItem<Q>,
+            {
+                let hash = self.remote.hasher().hash_item(item);
+                if self.local.contains_hash(hash) {
+                    return Ok(false);
+                }
+                let new = self.remote.insert_hash(hash)$(.$await)??;
+                remember(&self.local, hash);
+                Ok(new)
+            }
+
+            /// Inserts many items, as [`RedisBloomFilter::insert_many`] does, except those that the
+            /// local filter contains.
+            ///
+            /// # Examples
+            ///
+            /// ```no_run
+            /// # use tamis_bloom::ScalableBloomFilter;
+            #[doc = opened!($remote $(, $async $await)?)]
+            /// let hasher = seen.hasher().clone();
+            /// let builder = ScalableBloomFilter::<str>::builder().hasher(hasher);
+            /// let local = builder.capacity(1 << 20).build()?;
+            #[doc = concat!("let seen = tamis_redis::", stringify!($name), "::new(seen, local)?;")]
+            /// let items = ["a", "b", "a"];
+            #[doc = concat!("let new = seen.insert_many(items)", dot!($($await)?), ";")]
+            /// assert_eq!(new.len(), 3);
+            /// # Ok(()) }
+            /// ```
+            #[must_use = "an insert may fail"]
+            pub $($async)? fn insert_many<I>(&self, items: I) -> Vec<Result<bool, Error>>
+            where
+                I: IntoIterator<Item: AsItem<T>>,
+                AnyStable: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+            {
+                let hashes = self.remote.hashes(items);
+                let (unknown, asked) = unknown(&self.local, &hashes);
+                let answers = self.remote.insert_hashes(&asked)$(.$await)?;
+                merged(&self.local, &hashes, unknown, answers)
+            }
+
+            /// Returns whether one of the filters may contain an item.
+            ///
+            /// # Errors
+            ///
+            /// As for [`RedisBloomFilter::contains`].
+            pub $($async)? fn contains<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
+            where
+                T: Borrow<Q>,
+                AnyStable: HashItem<Q>,
+            {
+                let hash = self.remote.hasher().hash_item(item);
+                if self.local.contains_hash(hash) {
+                    return Ok(true);
+                }
+                let found = self.remote.contains_hash(hash)$(.$await)??;
+                if found {
+                    remember(&self.local, hash);
+                }
+                Ok(found)
+            }
+
+            /// Returns the filter in Redis.
+            ///
+            /// # Examples
+            ///
+            /// ```no_run
+            /// # use tamis_bloom::ScalableBloomFilter;
+            #[doc = opened!($remote $(, $async $await)?)]
+            /// let hasher = seen.hasher().clone();
+            /// let builder = ScalableBloomFilter::<str>::builder().hasher(hasher);
+            /// let local = builder.capacity(1 << 20).build()?;
+            #[doc = concat!("let seen = tamis_redis::", stringify!($name), "::new(seen, local)?;")]
+            /// let here = seen.local().figures().items.value;
+            /// println!("{} shards, {here:.0} items here", seen.remote().shards());
+            /// # Ok(()) }
+            /// ```
+            #[must_use]
+            pub const fn remote(&self) -> &$remote<T> {
+                &self.remote
+            }
+
+            /// Returns the local filter.
+            #[must_use]
+            pub const fn local(&self) -> &F {
+                &self.local
+            }
+        }
+    };
 }
 
-impl<T: ?Sized, F: Filter<Hasher = AnyStable>> LocalFirst<T, F> {
-    /// Puts a local filter in front of one in Redis.
+front! {
+    /// A filter in this process in front of a [`RedisBloomFilter`]: an item that was inserted or
+    /// found here before is answered without a round trip.
     ///
-    /// # Errors
+    /// The local filter may be of any type: a `RotatingBloomFilter` remembers the last items in a
+    /// fixed memory, a `ScalableBloomFilter` all of them. It must have the
+    /// [hasher](RedisBloomFilter::hasher) of the other. An item enters it only after the server has
+    /// answered that it has the item: if a reply is lost, the next insert of the item asks again.
     ///
-    /// [`Error::Mismatch`] if they have different hashes or seeds. [`Error::Window`] if the filter
-    /// in Redis forgets: the local one would answer for items that are new again.
-    pub fn new(remote: RedisBloomFilter<T>, local: F) -> Result<Self, Error> {
-        remote.filter.require_front(local.hasher())?;
-        Ok(Self { remote, local })
-    }
-
-    /// Inserts an item, as [`RedisBloomFilter::insert`] does, unless the local filter contains it.
+    /// A false positive of either filter is one of the pair, so make the rate of the local filter a
+    /// part of the other's. A copy that was [pulled](RedisBloomFilter::pull) has the same bits, and
+    /// adds no false positive.
     ///
-    /// # Errors
-    ///
-    /// As for [`RedisBloomFilter::insert`].
-    pub fn insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
-    where
-        T: Borrow<Q>,
-        AnyStable: HashItem<Q>,
-    {
-        let hash = self.remote.hasher().hash_item(item);
-        if self.local.contains_hash(hash) {
-            return Ok(false);
-        }
-        let new = self.remote.insert_hash(hash)?;
-        remember(&self.local, hash);
-        Ok(new)
-    }
-
-    /// Inserts many items, as [`RedisBloomFilter::insert_many`] does, except those that the local
-    /// filter contains.
+    /// Exactly one insert of an item returns `true`, as without the local filter: that one answers
+    /// `false` or nothing, never `true`.
     ///
     /// # Examples
     ///
     /// ```no_run
-    /// # use tamis_bloom::ScalableBloomFilter;
-    /// # use tamis_redis::{LocalFirst, RedisBloomFilter};
-    /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
-    /// let hasher = seen.hasher().clone();
-    /// let builder = ScalableBloomFilter::<str>::builder().hasher(hasher).capacity(1 << 20);
-    /// let local = builder.build()?;
-    /// let seen = LocalFirst::new(seen, local)?;
-    /// let new = seen.insert_many(["a", "b", "a"]);
-    /// assert_eq!(new.len(), 3);
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// use tamis_redis::{LocalFirst, RedisBloomFilter};
+    ///
+    /// let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
+    /// let recent = RotatingBloomFilter::<str>::builder().hasher(seen.hasher().clone())
+    ///     .capacity(10_000_000)
+    ///     .false_positive_rate(1e-6)
+    ///     .build()?;
+    /// let seen = LocalFirst::new(seen, recent)?;
+    /// seen.insert("https://example.org/")?;
+    /// // No round trip.
+    /// assert!(!seen.insert("https://example.org/")?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use = "an insert may fail"]
-    pub fn insert_many<I>(&self, items: I) -> Vec<Result<bool, Error>>
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        AnyStable: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        let hashes = self.remote.filter.hashes(items);
-        let (unknown, asked) = unknown(&self.local, &hashes);
-        let answers = self.remote.insert_hashes(&asked);
-        merged(&self.local, &hashes, unknown, answers)
-    }
+    LocalFirst of RedisBloomFilter
+}
 
-    /// Returns whether one of the filters may contain an item.
-    ///
-    /// # Errors
-    ///
-    /// As for [`RedisBloomFilter::contains`].
-    pub fn contains<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
-    where
-        T: Borrow<Q>,
-        AnyStable: HashItem<Q>,
-    {
-        let hash = self.remote.hasher().hash_item(item);
-        if self.local.contains_hash(hash) {
-            return Ok(true);
-        }
-        let found = self.remote.contains_hash(hash)?;
-        if found {
-            remember(&self.local, hash);
-        }
-        Ok(found)
-    }
-
-    /// Returns the filter in Redis.
+front! {
+    /// [`LocalFirst`] for asynchronous programs on tokio: a filter in this process in front of an
+    /// [`AsyncRedisBloomFilter`].
     ///
     /// # Examples
     ///
     /// ```no_run
-    /// # use tamis_bloom::ScalableBloomFilter;
-    /// # use tamis_redis::{LocalFirst, RedisBloomFilter};
-    /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
-    /// let hasher = seen.hasher().clone();
-    /// let builder = ScalableBloomFilter::<str>::builder().hasher(hasher).capacity(1 << 20);
-    /// let local = builder.build()?;
-    /// let seen = LocalFirst::new(seen, local)?;
-    /// println!("{} shards, {:.0} items here", seen.remote().shards(), seen.local().figures().items.value);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # use tamis_bloom as tamis;
+    /// use tamis::ScalableBloomFilter;
+    /// use tamis_redis::{AsyncLocalFirst, AsyncRedisBloomFilter};
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let seen = AsyncRedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open().await?;
+    /// let builder = ScalableBloomFilter::<str>::builder().hasher(seen.hasher().clone());
+    /// let local = builder.capacity(1 << 20).build()?;
+    /// let seen = AsyncLocalFirst::new(seen, local)?;
+    /// seen.insert("https://example.org/").await?;
+    /// // No round trip.
+    /// assert!(!seen.insert("https://example.org/").await?);
+    /// # Ok(())
+    /// # }
     /// ```
-    #[must_use]
-    pub const fn remote(&self) -> &RedisBloomFilter<T> {
-        &self.remote
-    }
-
-    /// Returns the local filter.
-    #[must_use]
-    pub const fn local(&self) -> &F {
-        &self.local
-    }
-}
-
-/// [`LocalFirst`] for asynchronous programs on tokio: a filter in this process in front of an
-/// [`AsyncRedisBloomFilter`].
-///
-/// # Examples
-///
-/// ```no_run
-/// # use tamis_bloom as tamis;
-/// use tamis::ScalableBloomFilter;
-/// use tamis_redis::{AsyncLocalFirst, AsyncRedisBloomFilter};
-///
-/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let seen = AsyncRedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open().await?;
-/// let builder = ScalableBloomFilter::<str>::builder().hasher(seen.hasher().clone());
-/// let local = builder.capacity(1 << 20).build()?;
-/// let seen = AsyncLocalFirst::new(seen, local)?;
-/// seen.insert("https://example.org/").await?;
-/// // No round trip.
-/// assert!(!seen.insert("https://example.org/").await?);
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug)]
-pub struct AsyncLocalFirst<T: ?Sized, F> {
-    remote: AsyncRedisBloomFilter<T>,
-    local: F,
-}
-
-impl<T: ?Sized, F: Filter<Hasher = AnyStable>> AsyncLocalFirst<T, F> {
-    /// Puts a local filter in front of one in Redis, as [`LocalFirst::new`] does.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Mismatch`] if they have different hashes or seeds.
-    pub fn new(remote: AsyncRedisBloomFilter<T>, local: F) -> Result<Self, Error> {
-        remote.require_front(local.hasher())?;
-        Ok(Self { remote, local })
-    }
-
-    /// Inserts an item, as [`LocalFirst::insert`] does.
-    ///
-    /// # Errors
-    ///
-    /// As for [`RedisBloomFilter::insert`].
-    pub async fn insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
-    where
-        T: Borrow<Q>,
-        AnyStable: HashItem<Q>,
-    {
-        let hash = self.remote.hasher().hash_item(item);
-        if self.local.contains_hash(hash) {
-            return Ok(false);
-        }
-        let new = self.remote.insert_hash(hash).await?;
-        remember(&self.local, hash);
-        Ok(new)
-    }
-
-    /// Inserts many items, as [`LocalFirst::insert_many`] does.
-    pub async fn insert_many<I>(&self, items: I) -> Vec<Result<bool, Error>>
-    where
-        I: IntoIterator<Item: AsItem<T>>,
-        AnyStable: HashItem<<I::Item as AsItem<T>>::Borrowed>,
-    {
-        let hashes = self.remote.hashes(items);
-        let (unknown, asked) = unknown(&self.local, &hashes);
-        let answers = self.remote.insert_hashes(&asked).await;
-        merged(&self.local, &hashes, unknown, answers)
-    }
-
-    /// Returns whether one of the filters may contain an item.
-    ///
-    /// # Errors
-    ///
-    /// As for [`RedisBloomFilter::contains`].
-    pub async fn contains<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
-    where
-        T: Borrow<Q>,
-        AnyStable: HashItem<Q>,
-    {
-        let hash = self.remote.hasher().hash_item(item);
-        if self.local.contains_hash(hash) {
-            return Ok(true);
-        }
-        let found = self.remote.contains_hash(hash).await?;
-        if found {
-            remember(&self.local, hash);
-        }
-        Ok(found)
-    }
-
-    /// Returns the filter in Redis.
-    #[must_use]
-    pub const fn remote(&self) -> &AsyncRedisBloomFilter<T> {
-        &self.remote
-    }
-
-    /// Returns the local filter.
-    #[must_use]
-    pub const fn local(&self) -> &F {
-        &self.local
-    }
+    AsyncLocalFirst of AsyncRedisBloomFilter, async await
 }
 
 /// Returns the numbers of the hashes that the local filter does not contain, and these hashes.

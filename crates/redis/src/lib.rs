@@ -111,9 +111,11 @@ mod copies;
 mod driver;
 mod error;
 mod events;
+mod examples;
 mod filter;
 mod front;
 mod lock;
+mod methods;
 #[cfg(test)]
 mod models;
 mod options;
@@ -127,8 +129,8 @@ mod servers;
 mod window;
 mod wire;
 
-pub use crate::blocking::{Builder, RedisBloomFilter};
-pub use crate::builder::AsyncBuilder;
+pub use crate::blocking::RedisBloomFilter;
+pub use crate::builder::{AsyncBuilder, Builder};
 pub use crate::calls::storage::Storage;
 pub use crate::copies::local::Local;
 pub use crate::error::Error;

@@ -3,6 +3,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use tamis_formats::Normalization;
 use tamis_hash::{AnyStable, ItemHasher, StableHasher, Xxh3};
 use tokio::time::Instant;
@@ -12,7 +13,6 @@ use crate::calls::shared::{Confirm, Shared};
 use crate::calls::{create, destroy};
 use crate::error::Error;
 use crate::events::Events;
-use crate::filter::AsyncRedisBloomFilter;
 use crate::servers::address::Addresses;
 use crate::servers::router::{Router, Settings};
 use crate::servers::tries::{Tries, after};
@@ -99,79 +99,70 @@ impl Options {
         })
     }
 
-    pub(crate) async fn create<T: ?Sized>(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
-        let descriptor = self.describe()?;
-        let (name, router, end) = self.connect().await?;
-        self.create_over(name, router, descriptor, end).await
+    pub(crate) fn create(&self) -> BoxFuture<'_, Result<Shared, Error>> {
+        Box::pin(async move {
+            let descriptor = self.describe()?;
+            let (name, router, end) = self.connect().await?;
+            self.create_over(name, router, descriptor, end).await
+        })
     }
 
-    async fn create_over<T: ?Sized>(
+    async fn create_over(
         &self,
         name: Name,
         router: Arc<Router>,
         descriptor: Descriptor,
         end: Instant,
-    ) -> Result<AsyncRedisBloomFilter<T>, Error> {
+    ) -> Result<Shared, Error> {
         let mut shared = Shared::new(name, descriptor, router, self.confirm);
         create::create(&mut shared, end).await?;
-        Ok(AsyncRedisBloomFilter::of_shared(shared))
+        Ok(shared)
     }
 
-    pub(crate) async fn open<T: ?Sized>(&self) -> Result<AsyncRedisBloomFilter<T>, Error> {
-        let (name, router, end) = self.connect().await?;
-        let mut tries = Tries::new(end, router.events());
-        loop {
-            match self.open_over(name.clone(), router.clone(), end).await {
-                // Another client is about to make the filter ready, or replaces it.
-                Err(error @ (Error::Creating | Error::Replaced)) => {
-                    tries.pause(error.to_string()).await.map_err(|_| error)?;
-                }
-                other => return other,
+    /// Opens the filter. `creates`: creates it if there is none.
+    pub(crate) fn open(&self, creates: bool) -> BoxFuture<'_, Result<Shared, Error>> {
+        Box::pin(async move {
+            if creates {
+                self.describe()?;
             }
-        }
+            let (name, router, end) = self.connect().await?;
+            let mut tries = Tries::new(end, router.events());
+            loop {
+                let mut opened = self.open_over(name.clone(), router.clone(), end).await;
+                // If the client that creates it is silent for too long, this one takes its place.
+                if creates && matches!(opened, Err(Error::Missing | Error::Creating)) {
+                    let (name, router) = (name.clone(), router.clone());
+                    opened = self.create_over(name, router, self.describe()?, end).await;
+                }
+                match opened {
+                    // Another client was faster, is about to make the filter ready, or replaces it.
+                    Err(error @ (Error::Exists | Error::Creating | Error::Replaced)) => {
+                        tries.pause(error.to_string()).await.map_err(|_| error)?;
+                    }
+                    other => return other,
+                }
+            }
+        })
     }
 
-    async fn open_over<T: ?Sized>(
+    async fn open_over(
         &self,
         name: Name,
         router: Arc<Router>,
         end: Instant,
-    ) -> Result<AsyncRedisBloomFilter<T>, Error> {
+    ) -> Result<Shared, Error> {
         let descriptor = create::describe(Access { name: &name, router: &router, end }).await?;
         self.require_same(&descriptor)?;
         let shared = Shared::new(name, descriptor, router, self.confirm);
         create::open(shared.call_until(end)).await?;
-        Ok(AsyncRedisBloomFilter::of_shared(shared))
+        Ok(shared)
     }
 
-    pub(crate) async fn open_or_create<T: ?Sized>(
-        &self,
-    ) -> Result<AsyncRedisBloomFilter<T>, Error> {
-        self.describe()?;
-        let (name, router, end) = self.connect().await?;
-        let mut tries = Tries::new(end, router.events());
-        loop {
-            let error = match self.open_over(name.clone(), router.clone(), end).await {
-                // If the client that creates it is silent for too long, this one takes its place.
-                Err(Error::Missing | Error::Creating) => {
-                    let descriptor = self.describe()?;
-                    let (name, router) = (name.clone(), router.clone());
-                    match self.create_over(name, router, descriptor, end).await {
-                        // Another client was faster.
-                        Err(error @ (Error::Exists | Error::Replaced)) => error,
-                        other => return other,
-                    }
-                }
-                Err(error @ Error::Replaced) => error,
-                other => return other,
-            };
-            tries.pause(error.to_string()).await.map_err(|_| error)?;
-        }
-    }
-
-    pub(crate) async fn destroy(&self) -> Result<(), Error> {
-        let (name, router, end) = self.connect().await?;
-        destroy::destroy(Access { name: &name, router: &router, end }).await
+    pub(crate) fn destroy(&self) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async move {
+            let (name, router, end) = self.connect().await?;
+            destroy::destroy(Access { name: &name, router: &router, end }).await
+        })
     }
 
     /// Returns an error if a parameter was given, and the filter has another.

@@ -9,6 +9,7 @@ use crate::calls::shared::Call;
 use crate::error::Error;
 use crate::events::Event;
 use crate::servers::router::{Failure, Kind};
+use crate::window;
 use crate::wire::commands;
 use crate::wire::round::{Inserts, Item, MAX_ITEMS, Reply, Step};
 use crate::wire::scripts::{self, Growth};
@@ -30,45 +31,22 @@ impl Inserted {
 
 /// Inserts items into their shard, equal ones in this order. Passes each result to `on_result`, in
 /// any order.
-///
-/// If the filter grows, some items count the bits that are set, each by a script of its own. All
-/// others share a command. On average, one item of a full command counts. So the items that are on
-/// their way when a slice becomes full are a small part of it.
 pub(crate) async fn insert(
     filter: Call<'_>,
     shard: u32,
     items: &[Item],
     mut on_result: impl FnMut(Item, Inserted),
 ) {
-    let shards = filter.sizes().shards;
     let mut rest = items;
     while !rest.is_empty() {
-        let slice = filter.slice(filter.current(shard));
-        let grows = filter.sizes().grows();
-        let most = if grows { slice.items_per_count(shards) } else { u64::MAX };
-        let (chunk, later) = rest.split_at(rest.len().min(MAX_ITEMS).min(most as usize));
-        rest = later;
-        // Equal items have equal hashes, so all or none of them count.
-        let counts = |item: &&Item| grows && slice.is_sampled(shards, item.hash);
-        let (counted, plain): (Vec<Item>, Vec<Item>) = chunk.iter().partition(counts);
-        let each_counted = async {
-            let mut results: Vec<(Item, Inserted)> = Vec::with_capacity(counted.len());
-            for item in &counted {
-                // Each of them has the time of a reply, also after the end of the call.
-                let failed = results.last().and_then(|(_, last)| last.result.as_ref().err());
-                if let Some(error) = failed.filter(|_| filter.is_over()) {
-                    let error = error.not_sent();
-                    results.push((*item, Inserted::of_error(error)));
-                    continue;
-                }
-                results.extend(insert_chunk(filter, shard, slice::from_ref(item), true).await);
-            }
-            results
+        let results = match filter.window() {
+            Some(window) => window::insert(filter, window, shard, rest).await,
+            None => insert_first(filter, shard, rest).await,
         };
-        let (counted, plain) = join(each_counted, insert_chunk(filter, shard, &plain, false)).await;
+        rest = &rest[results.len()..];
         let mut failed = None;
-        for (item, inserted) in counted.into_iter().chain(plain) {
-            failed = inserted.result.as_ref().err().or(failed.as_ref()).cloned();
+        for (item, inserted) in results {
+            failed = inserted.result.as_ref().err().cloned().or(failed);
             on_result(item, inserted);
         }
         // A call that fails at its end sends nothing more.
@@ -79,6 +57,39 @@ pub(crate) async fn insert(
             return;
         }
     }
+}
+
+/// Inserts the first items, in any order, and returns their results.
+///
+/// If the filter grows, some items count the bits that are set, each by a script of its own. All
+/// others share a command. On average, one item of a full command counts. So the items that are on
+/// their way when a slice becomes full are a small part of it.
+async fn insert_first(filter: Call<'_>, shard: u32, items: &[Item]) -> Vec<(Item, Inserted)> {
+    let shards = filter.sizes().shards;
+    let slice = filter.slice(filter.current(shard));
+    let grows = filter.sizes().grows();
+    let most = if grows { slice.items_per_count(shards) } else { u64::MAX };
+    let first = &items[..items.len().min(MAX_ITEMS).min(most as usize)];
+    // Equal items have equal hashes, so all or none of them count.
+    let counts = |item: &&Item| grows && slice.is_sampled(shards, item.hash);
+    let (counted, plain): (Vec<Item>, Vec<Item>) = first.iter().partition(counts);
+    let each_counted = async {
+        let mut results: Vec<(Item, Inserted)> = Vec::with_capacity(first.len());
+        for item in &counted {
+            // Each of them has the time of a reply, also after the end of the call.
+            let failed = results.last().and_then(|(_, last)| last.result.as_ref().err());
+            if let Some(error) = failed.filter(|_| filter.is_over()) {
+                let error = error.not_sent();
+                results.push((*item, Inserted::of_error(error)));
+                continue;
+            }
+            results.extend(insert_chunk(filter, shard, slice::from_ref(item), true).await);
+        }
+        results
+    };
+    let (mut results, plain) = join(each_counted, insert_chunk(filter, shard, &plain, false)).await;
+    results.extend(plain);
+    results
 }
 
 /// Inserts items with one command, or with one per slice that the shard grows meanwhile.

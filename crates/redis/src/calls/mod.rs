@@ -2,6 +2,7 @@
 //!
 //! | file | job |
 //! |---|---|
+//! | `roots.rs` | each call, as a future without a type of items |
 //! | `create.rs`, `destroy.rs` | create and open a filter, delete it |
 //! | `insert.rs`, `query.rs` | insert and query the items of one shard |
 //! | `figures.rs`, `storage.rs` | count the bits; find the keys |
@@ -17,5 +18,6 @@ pub(crate) mod figures;
 pub(crate) mod insert;
 mod life;
 pub(crate) mod query;
+pub(crate) mod roots;
 pub(crate) mod shared;
 pub(crate) mod storage;

@@ -6,7 +6,7 @@ use tamis_bloom::raw::{self, Growth, Lines, LinesError, SliceSizes};
 use tamis_core::BuildError;
 use tamis_hash::{AnyStable, HashItem};
 
-use crate::calls::shared::Call;
+use crate::calls::shared::{Call, Shared};
 use crate::copies::local::{Kind as LocalKind, Local};
 use crate::error::Error;
 use crate::servers::router::Kind;
@@ -20,11 +20,9 @@ const CHUNK_BYTES: u64 = 256 << 10;
 /// The shards that are read at once: their chunks take memory in addition to the filter.
 const SHARDS_AT_ONCE: usize = 8;
 
-/// Copies the bits of all slices. Each item whose insert had returned before is in the copy.
-pub(crate) async fn pull<T: ?Sized>(filter: Call<'_>) -> Result<Local<T>, Error>
-where
-    AnyStable: HashItem<T>,
-{
+/// Copies the bits of all slices, and counts them. Each item whose insert had returned before is in
+/// the copy.
+pub(crate) async fn pull(filter: Call<'_>) -> Result<Vec<(Lines, u64)>, Error> {
     // An insert that has returned is in a slice up to the one that is open now.
     let shards = filter.sizes().shards;
     let open = stream::iter(0..shards).map(|shard| filter.find_current(shard));
@@ -34,11 +32,11 @@ where
     for number in 0..=newest {
         slices.push(copy(filter, number, &open).await?);
     }
-    local(filter, slices)
+    Ok(slices)
 }
 
 /// Returns an empty local filter with the sizes of the largest slice that a shard has.
-pub(crate) fn empty<T: ?Sized>(filter: Call<'_>) -> Result<Local<T>, Error>
+pub(crate) fn empty<T: ?Sized>(filter: &Shared) -> Result<Local<T>, Error>
 where
     AnyStable: HashItem<T>,
 {
@@ -98,8 +96,11 @@ async fn chunk(
     }
 }
 
-/// Makes the local filter of its lines.
-fn local<T: ?Sized>(filter: Call<'_>, slices: Vec<(Lines, u64)>) -> Result<Local<T>, Error>
+/// Makes the local filter of what [`pull`] has returned.
+pub(crate) fn local<T: ?Sized>(
+    filter: &Shared,
+    slices: Vec<(Lines, u64)>,
+) -> Result<Local<T>, Error>
 where
     AnyStable: HashItem<T>,
 {
@@ -129,7 +130,7 @@ where
     Ok(Local::new(LocalKind::Scalable(made), filter.descriptor.normalization))
 }
 
-fn blocked<T: ?Sized>(filter: Call<'_>, slice: &Slice, lines: Lines) -> Result<Local<T>, Error>
+fn blocked<T: ?Sized>(filter: &Shared, slice: &Slice, lines: Lines) -> Result<Local<T>, Error>
 where
     AnyStable: HashItem<T>,
 {

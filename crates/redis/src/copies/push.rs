@@ -9,14 +9,13 @@ use core::slice;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use redis::{Cmd, Value};
-use tamis_hash::{AnyStable, HashItem};
 use tokio::time::timeout_at;
 
-use crate::calls::shared::Call;
+use crate::calls::shared::{Call, Shared};
 use crate::copies::local::Local;
 use crate::error::Error;
 use crate::servers::router::{Failure, Kind};
-use crate::wire::sizes::{LINE_BYTES, Slice};
+use crate::wire::sizes::{LINE_BYTES, LINE_WORDS, Slice};
 use crate::wire::tag::TAG_BYTES;
 use crate::wire::{commands, scripts};
 
@@ -29,25 +28,32 @@ const SHARDS_AT_ONCE: usize = 8;
 /// After this time the server deletes bits that no script has added.
 const EXPIRES_S: u64 = 600;
 
-/// Adds the bits of a local filter, shard by shard.
-pub(crate) async fn push<T: ?Sized>(filter: Call<'_>, local: &Local<T>) -> Result<(), Error>
-where
-    AnyStable: HashItem<T>,
-{
+/// Returns the words of a line of a part of a local filter.
+pub(crate) type Line<'l> = dyn Fn(usize, u64) -> [u64; LINE_WORDS as usize] + Sync + 'l;
+
+/// Returns the number of the slice of each part of a local filter.
+///
+/// # Errors
+///
+/// [`Error::Mismatch`] if it does not fit, [`Error::Window`] if the filter forgets.
+pub(crate) fn fit<T: ?Sized>(filter: &Shared, local: &Local<T>) -> Result<Vec<u32>, Error> {
+    filter.require_all()?;
     filter.require_hasher(local.hasher())?;
     if local.normalization() != filter.descriptor.normalization {
         return Err(Error::Mismatch { field: "policy" });
     }
-    // Find the slice of each part, before anything is sent.
-    let sizes = filter.sizes();
-    let mut numbers = Vec::new();
-    for geometry in local.geometries() {
-        let found = sizes.slices.iter().position(|own| own.geometry == geometry);
-        numbers.push(found.ok_or(Error::Mismatch { field: "geometry" })? as u32);
-    }
-    for (part, number) in numbers.into_iter().enumerate() {
-        let mut shards =
-            (0..sizes.shards).map(|shard| push_key(filter, local, part, shard, number));
+    let slices = &filter.sizes().slices;
+    let number = |geometry| slices.iter().position(|own| own.geometry == geometry);
+    let mismatch = Error::Mismatch { field: "geometry" };
+    let numbers = local.geometries().into_iter().map(|geometry| Some(number(geometry)? as u32));
+    numbers.collect::<Option<_>>().ok_or(mismatch)
+}
+
+/// Adds the bits of a local filter, shard by shard. `numbers`: what [`fit`] has returned.
+pub(crate) async fn push(filter: Call<'_>, numbers: &[u32], line: &Line<'_>) -> Result<(), Error> {
+    let shards = filter.sizes().shards;
+    for (part, &number) in numbers.iter().enumerate() {
+        let mut shards = (0..shards).map(|shard| push_key(filter, line, part, shard, number));
         let mut pushing: FuturesUnordered<_> = shards.by_ref().take(SHARDS_AT_ONCE).collect();
         let mut result = Ok(());
         while let Some(pushed) = pushing.next().await {
@@ -63,9 +69,9 @@ where
 }
 
 /// Adds the bits of one shard to one slice.
-async fn push_key<T: ?Sized>(
+async fn push_key(
     filter: Call<'_>,
-    local: &Local<T>,
+    line: &Line<'_>,
     part: usize,
     shard: u32,
     number: u32,
@@ -75,7 +81,7 @@ async fn push_key<T: ?Sized>(
         .map_err(|error| Error::System { reason: error.to_string().into() })?;
     let bits = filter.name.push(filter.identity(), shard, u64::from_le_bytes(random));
     let pushed = async {
-        match write(filter, local, part, [shard, number], &bits).await? {
+        match write(filter, line, part, [shard, number], &bits).await? {
             0 => Ok(()),
             ones => unite(filter, [shard, number], &bits, ones).await,
         }
@@ -92,9 +98,9 @@ async fn push_key<T: ?Sized>(
 
 /// Writes the bits of a shard into a key of their own, with a tag at their end. Returns the number
 /// of ones, and of the tag's; or 0, and writes nothing, if no bit is set.
-async fn write<T: ?Sized>(
+async fn write(
     filter: Call<'_>,
-    local: &Local<T>,
+    line: &Line<'_>,
     part: usize,
     [shard, number]: [u32; 2],
     bits: &str,
@@ -110,7 +116,7 @@ async fn write<T: ?Sized>(
     };
     let mut sum = 0;
     for start in (0..slice.line_bytes()).step_by(CHUNK_BYTES as usize) {
-        let bytes = chunk(local, part, shard, slice, start);
+        let bytes = chunk(line, part, shard, slice, start);
         if ones(&bytes) > 0 {
             sum += send(start, &bytes, sum == 0).await?;
         }
@@ -163,15 +169,9 @@ fn ones(bytes: &[u8]) -> u64 {
 }
 
 /// Returns bytes of a shard.
-fn chunk<T: ?Sized>(
-    local: &Local<T>,
-    part: usize,
-    shard: u32,
-    slice: &Slice,
-    start: u64,
-) -> Vec<u8> {
+fn chunk(line: &Line<'_>, part: usize, shard: u32, slice: &Slice, start: u64) -> Vec<u8> {
     let end = (start + CHUNK_BYTES).min(slice.line_bytes());
     let first = u64::from(shard) * slice.lines;
     let lines = first + start / LINE_BYTES..first + end / LINE_BYTES;
-    lines.flat_map(|line| local.line(part, line).map(u64::to_le_bytes)).flatten().collect()
+    lines.flat_map(|number| line(part, number).map(u64::to_le_bytes)).flatten().collect()
 }

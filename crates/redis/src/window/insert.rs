@@ -29,37 +29,22 @@ const CALLS: usize = 25 * MAX_ITEMS;
 /// full in time.
 const PART: u64 = 128;
 
-/// Inserts items into their shard, in this order. Passes each result to `on_result`.
+/// Inserts the first items, in this order, and returns their results.
 pub(crate) async fn insert(
     filter: Call<'_>,
     window: Window,
     shard: u32,
     items: &[Item],
-    mut on_result: impl FnMut(Item, Inserted),
-) {
-    let mut rest = items;
-    while !rest.is_empty() {
-        let most = most(filter, filter.epochs.get(shard).as_deref());
-        let (chunk, later) = rest.split_at(most.min(rest.len()));
-        rest = later;
-        match insert_chunk(filter, window, shard, chunk).await {
-            Ok((new, connection)) => {
-                for (item, new) in chunk.iter().zip(new) {
-                    let connection = Some(connection);
-                    on_result(*item, Inserted { result: Ok(new), connection });
-                }
-            }
-            Err(error) => {
-                let failed = |item: &Item| on_result(*item, Inserted::of_error(error.clone()));
-                chunk.iter().for_each(failed);
-                // A call that fails at its end sends nothing more.
-                if filter.is_over() {
-                    let left = |item: &Item| on_result(*item, Inserted::of_error(error.not_sent()));
-                    rest.iter().for_each(left);
-                    return;
-                }
-            }
+) -> Vec<(Item, Inserted)> {
+    let most = most(filter, filter.epochs.get(shard).as_deref());
+    let first = &items[..most.min(items.len())];
+    match insert_chunk(filter, window, shard, first).await {
+        Ok((new, connection)) => {
+            let connection = Some(connection);
+            let inserted = |new| Inserted { result: Ok(new), connection };
+            first.iter().copied().zip(new.into_iter().map(inserted)).collect()
         }
+        Err(error) => first.iter().map(|item| (*item, Inserted::of_error(error.clone()))).collect(),
     }
 }
 
