@@ -132,7 +132,7 @@ mod wire;
 pub use crate::blocking::RedisBloomFilter;
 pub use crate::builder::{AsyncBuilder, Builder};
 pub use crate::calls::storage::Storage;
-pub use crate::copies::local::Local;
+pub use crate::copies::local::{Local, LocalKind};
 pub use crate::error::Error;
 pub use crate::events::Event;
 pub use crate::filter::AsyncRedisBloomFilter;

@@ -2,7 +2,7 @@
 
 use redis::{Connection, cmd, pipe};
 use tamis::hash::{HashItem, Rapid};
-use tamis_redis::RedisBloomFilter;
+use tamis_redis::{LocalKind, RedisBloomFilter};
 
 use super::server::Server;
 use crate::measure::setup::Fallible;
@@ -93,8 +93,10 @@ impl Filter {
         let mut connection = server.connect()?;
         let mut load = |script| cmd("SCRIPT").arg("LOAD").arg(script).query(&mut connection);
         let (insert, contains) = (load(INSERT)?, load(CONTAINS)?);
-        let geometry = library.local()?.into_blocked().ok_or("it does not grow")?.geometry();
-        let layout = (geometry.bits(), geometry.probes());
+        let LocalKind::Blocked(empty) = library.local()?.into_filter() else {
+            return Err("one slice has several".into());
+        };
+        let layout = (empty.geometry().bits(), empty.geometry().probes());
         let mut filter = Self { scheme, key, layout, connection, library: None, insert, contains };
         if scheme.way == Way::Library {
             items.for_each(|item| _ = local.insert(&item));

@@ -30,24 +30,25 @@ use crate::wire::sizes::LINE_WORDS;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Local<T: ?Sized> {
-    pub(crate) filter: Kind<T>,
+    filter: LocalKind<T>,
     normalization: Normalization,
 }
 
-/// The filter.
+/// The filter of a [`Local`]: from [`Local::into_filter`], whose page has an example.
 #[allow(
     clippy::large_enum_variant,
     reason = "there is one of them per copy, and each is megabytes"
 )]
-pub(crate) enum Kind<T: ?Sized> {
-    /// One slice.
+pub enum LocalKind<T: ?Sized> {
+    /// One slice: of a filter that does not grow, or from
+    /// [`RedisBloomFilter::local`](crate::RedisBloomFilter::local).
     Blocked(BlockedBloomFilter<T, AnyStable>),
-    /// Several slices.
+    /// The slices of a filter that grows.
     Scalable(ScalableBloomFilter<T, AnyStable>),
 }
 
 impl<T: ?Sized> Local<T> {
-    pub(crate) const fn new(filter: Kind<T>, normalization: Normalization) -> Self {
+    pub(crate) const fn new(filter: LocalKind<T>, normalization: Normalization) -> Self {
         Self { filter, normalization }
     }
 
@@ -60,8 +61,8 @@ impl<T: ?Sized> Local<T> {
         AnyStable: HashItem<Q>,
     {
         match &self.filter {
-            Kind::Blocked(filter) => filter.contains(item),
-            Kind::Scalable(filter) => filter.contains(item),
+            LocalKind::Blocked(filter) => filter.contains(item),
+            LocalKind::Scalable(filter) => filter.contains(item),
         }
     }
 
@@ -73,8 +74,8 @@ impl<T: ?Sized> Local<T> {
         AnyStable: HashItem<Q>,
     {
         match &self.filter {
-            Kind::Blocked(filter) => filter.insert(item),
-            Kind::Scalable(filter) => filter.insert(item),
+            LocalKind::Blocked(filter) => filter.insert(item),
+            LocalKind::Scalable(filter) => filter.insert(item),
         }
     }
 
@@ -90,58 +91,35 @@ impl<T: ?Sized> Local<T> {
     {
         let options = Options::new().normalization(self.normalization);
         match &self.filter {
-            Kind::Blocked(filter) => options.save(filter, path),
-            Kind::Scalable(filter) => options.save(filter, path),
+            LocalKind::Blocked(filter) => options.save(filter, path),
+            LocalKind::Scalable(filter) => options.save(filter, path),
         }
     }
 
-    /// Returns the filter if it has one slice: that of a filter which does not grow, or of
-    /// [`RedisBloomFilter::local`](crate::RedisBloomFilter::local).
+    /// Returns the filter.
     ///
     /// # Examples
     ///
     /// ```no_run
-    /// # use tamis_redis::RedisBloomFilter;
+    /// # use tamis_redis::{LocalKind, RedisBloomFilter};
     /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
-    /// if let Some(filter) = seen.pull()?.into_blocked() {
-    ///     assert!(filter.saturation() < 1.0);
+    /// match seen.pull()?.into_filter() {
+    ///     LocalKind::Blocked(filter) => assert!(filter.saturation() < 1.0),
+    ///     LocalKind::Scalable(filter) => println!("{} bytes", filter.size_in_bytes()),
     /// }
     /// # Ok::<(), tamis_redis::Error>(())
     /// ```
     #[must_use]
-    pub fn into_blocked(self) -> Option<BlockedBloomFilter<T, AnyStable>> {
-        match self.filter {
-            Kind::Blocked(filter) => Some(filter),
-            Kind::Scalable(_) => None,
-        }
-    }
-
-    /// Returns the filter if it has the slices of a filter that grows.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # use tamis_redis::RedisBloomFilter;
-    /// # let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "crawl").open()?;
-    /// if let Some(filter) = seen.pull()?.into_scalable() {
-    ///     println!("{} bytes", filter.size_in_bytes());
-    /// }
-    /// # Ok::<(), tamis_redis::Error>(())
-    /// ```
-    #[must_use]
-    pub fn into_scalable(self) -> Option<ScalableBloomFilter<T, AnyStable>> {
-        match self.filter {
-            Kind::Blocked(_) => None,
-            Kind::Scalable(filter) => Some(filter),
-        }
+    pub fn into_filter(self) -> LocalKind<T> {
+        self.filter
     }
 
     /// Returns the hasher.
     #[must_use]
     pub fn hasher(&self) -> &AnyStable {
         match &self.filter {
-            Kind::Blocked(filter) => filter.hasher(),
-            Kind::Scalable(filter) => filter.hasher(),
+            LocalKind::Blocked(filter) => filter.hasher(),
+            LocalKind::Scalable(filter) => filter.hasher(),
         }
     }
 
@@ -154,8 +132,8 @@ impl<T: ?Sized> Local<T> {
     /// Returns the geometries of the slices.
     pub(crate) fn geometries(&self) -> Vec<Geometry> {
         match &self.filter {
-            Kind::Blocked(filter) => vec![filter.geometry()],
-            Kind::Scalable(filter) => {
+            LocalKind::Blocked(filter) => vec![filter.geometry()],
+            LocalKind::Scalable(filter) => {
                 raw::slices(filter).into_iter().map(|slice| slice.geometry).collect()
             }
         }
@@ -164,17 +142,23 @@ impl<T: ?Sized> Local<T> {
     /// Reads the words of a line of a slice.
     pub(crate) fn line(&self, slice: usize, line: u64) -> [u64; LINE_WORDS as usize] {
         match &self.filter {
-            Kind::Blocked(filter) => raw::read_line(filter, line),
-            Kind::Scalable(filter) => raw::read_slice_line(filter, slice, line),
+            LocalKind::Blocked(filter) => raw::read_line(filter, line),
+            LocalKind::Scalable(filter) => raw::read_slice_line(filter, slice, line),
         }
     }
 }
 
 impl<T: ?Sized> fmt::Debug for Local<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.filter {
-            Kind::Blocked(filter) => filter.fmt(f),
-            Kind::Scalable(filter) => filter.fmt(f),
+        self.filter.fmt(f)
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for LocalKind<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Blocked(filter) => filter.fmt(f),
+            Self::Scalable(filter) => filter.fmt(f),
         }
     }
 }

@@ -7,7 +7,7 @@ use tamis_core::BuildError;
 use tamis_hash::{AnyStable, HashItem};
 
 use crate::calls::shared::{Call, Shared};
-use crate::copies::local::{Kind as LocalKind, Local};
+use crate::copies::local::{Local, LocalKind};
 use crate::error::Error;
 use crate::servers::router::Kind;
 use crate::wire::commands;
