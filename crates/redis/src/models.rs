@@ -13,7 +13,6 @@ mod client;
 mod counting;
 mod explore;
 mod lives;
-mod push;
 mod shard;
 mod window;
 mod world;
