@@ -6,15 +6,17 @@ use super::Address;
 use crate::error::{Error, Why};
 use crate::units::counted;
 
-/// The error of a filter that cannot be used.
-pub(super) fn refused(address: &Address, source: RedisError) -> Error {
-    let advice = match source {
-        RedisError::Parameters { .. } => Some("omit the option, or give another name"),
-        RedisError::Missing => Some("'tamis new' creates one"),
-        _ => None,
-    };
-    let code = exit_code(&source);
-    Error::Remote { name: address.to_string(), source: source.into(), advice, code }
+impl Address {
+    /// The error of a filter that cannot be used, with its address.
+    pub(crate) fn refused(&self, source: RedisError) -> Error {
+        let advice = match source {
+            RedisError::Parameters { .. } => Some("omit the option, or give another name"),
+            RedisError::Missing => Some("'tamis new' creates one"),
+            _ => None,
+        };
+        let code = exit_code(&source);
+        Error::Remote { name: self.to_string(), source: source.into(), advice, code }
+    }
 }
 
 /// The exit code: 1 if a server failed, 2 if the filter is another one than was asked for.

@@ -1,9 +1,8 @@
 //! How a filter in Redis is opened, and what is said while a server does not answer.
 
-use tamis_redis::{Builder, Error as RedisError, Event, RedisBloomFilter};
+use tamis_redis::{Builder, Event, RedisBloomFilter};
 
 use super::Address;
-use super::failure::refused;
 use crate::args::ServerArgs;
 use crate::error::Error;
 use crate::screen;
@@ -34,10 +33,5 @@ impl Address {
     /// Opens the filter, which must exist.
     pub(crate) fn open(&self, server: &ServerArgs, quiet: bool) -> Result<Filter, Error> {
         self.builder(server, quiet).open().map_err(|source| self.refused(source))
-    }
-
-    /// The error of a filter, with its address.
-    pub(crate) fn refused(&self, source: RedisError) -> Error {
-        refused(self, source)
     }
 }

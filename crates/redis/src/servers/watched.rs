@@ -4,10 +4,11 @@
 use core::pin::Pin;
 use core::task::{Context, Poll};
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use crate::lock::lock;
 use crate::servers::stream::Bytes;
 
 /// A stream whose writes go through a gate.
@@ -50,7 +51,7 @@ impl Gate {
     fn state(&self) -> MutexGuard<'_, State> {
         // A write that panics may have written a part: the count is not used any more, since the
         // connection is lost.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
