@@ -371,3 +371,18 @@ fn a_filter_that_is_ready_all_the_same_is_kept() {
         }
     });
 }
+
+/// A client whose keys are still there reads the descriptor at most 10 s after it did last.
+#[test]
+fn a_client_notices_in_time_that_its_filter_was_replaced() {
+    run(async {
+        let server = Server::start().await;
+        let filter = server.builder(PATIENCE).open().await.unwrap();
+        server.state().is_there = false;
+        advance(Duration::from_millis(9999)).await;
+        assert_eq!(filter.insert(&1).await, Ok(true));
+        advance(Duration::from_millis(1)).await;
+        assert_eq!(filter.insert(&2).await, Err(Error::Replaced));
+        assert_eq!(filter.insert(&3).await, Err(Error::Replaced));
+    });
+}

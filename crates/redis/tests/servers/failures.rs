@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use tamis_redis::{Error, RedisBloomFilter};
 
-use crate::harness::{Server, insert_all};
+use crate::harness::{PATIENCE, Server, insert_all, patiently};
 
 type Builder = tamis_redis::Builder<u64>;
 
@@ -32,7 +32,10 @@ fn an_insert_without_a_reply_has_no_verdict() {
     let counted = |builder: Builder| builder.capacity(100).shards(1);
     for (made, items) in [(shared as fn(Builder) -> Builder, &[1_u64, 2, 3][..]), (counted, &[1])] {
         let Some(server) = Server::start() else { return };
-        let filter = made(builder(&server)).create().unwrap();
+        let patient = made(builder(&server)).timeout(PATIENCE).deadline(PATIENCE);
+        let patient = patient.create().unwrap();
+        let hasty = made(builder(&server)).timeout(Duration::from_millis(300));
+        let filter = patiently(|| hasty.open());
         let commands = || server.inserts();
         let before = commands();
         server.signal(Signal::STOP);
@@ -45,8 +48,8 @@ fn an_insert_without_a_reply_has_no_verdict() {
         assert!((1..=3).contains(&executed), "{executed}");
         thread::sleep(Duration::from_millis(500));
         assert_eq!(commands() - before, executed, "a command was sent again");
-        assert_eq!(filter.insert_many(items), vec![Ok(false); items.len()]);
-        assert_eq!(filter.insert(&4), Ok(true));
+        assert_eq!(patient.insert_many(items), vec![Ok(false); items.len()]);
+        assert_eq!(patient.insert(&4), Ok(true));
     }
 }
 
@@ -69,16 +72,18 @@ fn a_query_without_a_reply_is_repeated() {
 #[test]
 fn without_a_server_nothing_is_stored() {
     let Some(mut server) = Server::start() else { return };
-    let filter = builder(&server).create().unwrap();
+    let patient = builder(&server).timeout(PATIENCE).deadline(PATIENCE);
+    let filter = patient.create().unwrap();
+    let hasty = builder(&server).deadline(Duration::from_millis(300));
+    let hasty_filter = patiently(|| hasty.open());
     server.kill();
     // The first insert may find the broken connection.
-    let first = filter.insert(&1).unwrap_err();
+    let first = hasty_filter.insert(&1).unwrap_err();
     assert!(matches!(first, Error::VerdictUnknown { .. } | Error::Unavailable { .. }), "{first}");
-    assert!(matches!(filter.insert(&2), Err(Error::Unavailable { .. })));
-    assert!(matches!(filter.contains(&2), Err(Error::Unavailable { .. })));
-    assert!(matches!(builder(&server).open(), Err(Error::Unavailable { .. })));
+    assert!(matches!(hasty_filter.insert(&2), Err(Error::Unavailable { .. })));
+    assert!(matches!(hasty_filter.contains(&2), Err(Error::Unavailable { .. })));
+    assert!(matches!(hasty.open(), Err(Error::Unavailable { .. })));
     // A server that starts within the patience is found, and it has lost the filter.
-    let patient = builder(&server).deadline(Duration::from_secs(20));
     thread::scope(|scope| {
         let opened = scope.spawn(|| patient.open().map(|_| ()));
         thread::sleep(Duration::from_millis(300));

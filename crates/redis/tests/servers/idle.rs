@@ -82,7 +82,8 @@ fn an_idle_connection_to_a_server_that_hangs_sends_nothing() {
     let Some(server) = start() else { return };
     let filter = builder(&server).create().unwrap();
     assert_eq!(filter.insert(&1), Ok(true));
-    let hasty = builder(&server).timeout(Duration::from_secs(1)).deadline(Duration::from_secs(2));
+    let hasty = builder(&server).timeout(Duration::from_millis(300));
+    let hasty = hasty.deadline(Duration::from_millis(600));
     let hasty = patiently(|| hasty.open());
     let before = server.inserts();
     thread::sleep(Duration::from_millis(1100));

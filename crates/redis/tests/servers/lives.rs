@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use futures_util::future::join_all;
-use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, cmd};
+use redis::{Connection, cmd};
 use tamis_redis::{AsyncRedisBloomFilter, Error, RedisBloomFilter};
 
 use crate::harness::{PATIENCE, Server};
@@ -49,7 +48,7 @@ fn name(filter: usize) -> String {
 fn filters_stay_usable_while_workers_destroy_and_create_them() {
     let Some(server) = Server::start() else { return };
     let url = server.url();
-    let workers = (0..FILTERS * WORKERS).map(|number| worker(&url, number / WORKERS, number));
+    let workers = (0..FILTERS * WORKERS).map(|number| worker(&server, number / WORKERS, number));
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let seen = runtime.block_on(join_all(workers));
 
@@ -75,25 +74,20 @@ fn filters_stay_usable_while_workers_destroy_and_create_them() {
 }
 
 /// Opens or creates a filter, inserts items and sometimes destroys it, again and again.
-async fn worker(url: &str, filter: usize, number: usize) -> Seen {
+async fn worker(server: &Server, filter: usize, number: usize) -> Seen {
     let name = name(filter);
-    let builder =
-        AsyncRedisBloomFilter::<u64>::builder(url, &name).capacity(1000).false_positive_rate(1e-12);
+    let builder = AsyncRedisBloomFilter::<u64>::builder(&server.url(), &name);
+    let builder = builder.capacity(1000).false_positive_rate(1e-12);
     // No call waits if the filters work.
     let builder = builder.timeout(PATIENCE).deadline(PATIENCE);
-    let client = Client::open(url).unwrap();
-    // By default a reply has half a second.
-    let config =
-        AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
-    let connected = client.get_multiplexed_async_connection_with_config(&config).await;
-    let mut connection = connected.unwrap();
+    let mut connection = server.connection();
     let mut seen = Seen::default();
     for round in 0..ROUNDS {
         seen.error(builder.open_or_create().await.err());
         // If the filter is the same before and after it is opened, that one was opened.
-        let before = identity(&mut connection, &name).await;
+        let before = identity(&mut connection, &name);
         let opened = builder.open().await;
-        let after = identity(&mut connection, &name).await;
+        let after = identity(&mut connection, &name);
         match opened {
             Ok(opened) => {
                 for item in 0..ITEMS {
@@ -115,9 +109,9 @@ async fn worker(url: &str, filter: usize, number: usize) -> Seen {
 }
 
 /// Returns the identity of the filter that exists now.
-async fn identity(connection: &mut MultiplexedConnection, name: &str) -> Option<String> {
-    let command = cmd("GET").arg(format!("{{{name}}}")).to_owned();
-    let descriptor: Option<String> = command.query_async(connection).await.unwrap();
+fn identity(connection: &mut Connection, name: &str) -> Option<String> {
+    let descriptor: Option<String> =
+        cmd("GET").arg(format!("{{{name}}}")).query(connection).unwrap();
     let descriptor = descriptor?;
     let (_, rest) = descriptor.split_once("\"identity\":").expect("a descriptor");
     Some(rest.split(',').next().unwrap().to_owned())

@@ -6,7 +6,7 @@ use std::time::Duration;
 use redis::Value;
 use tamis_redis::{Builder, Error, RedisBloomFilter};
 
-use crate::harness::{Server, patiently, wait};
+use crate::harness::{Server, patiently};
 
 fn builder(server: &Server) -> Builder<u64> {
     server.builder().capacity(1000)
@@ -89,20 +89,16 @@ fn ended_lives_are_swept_in_both_protocols() {
     }
 }
 
-/// A client of a filter whose keys are still there: the deletion was interrupted.
+/// The deletion of a filter was interrupted, so its keys are still there. They are removed with the
+/// next filter.
 #[test]
-fn a_client_notices_in_time_that_its_filter_was_replaced() {
+fn a_client_of_an_interrupted_deletion_notices() {
     let Some(server) = Server::start() else { return };
     let old = builder(&server).create().unwrap();
     server.command(&["DEL", "{seen}"]);
     let new = builder(&server).create().unwrap();
-    // The keys of the old life were found and removed by the new one.
     assert_eq!(old.insert(&1), Err(Error::Replaced));
     assert_eq!(new.insert(&1), Ok(true));
-    // Without its keys the client would not notice, so it asks: at most 10 s later.
-    let idle = builder(&server).open().unwrap();
-    server.command(&["SET", "{seen}", "another"]);
-    wait("the client notices", || idle.insert(&2) == Err(Error::Replaced));
 }
 
 /// A client that was killed while it created a filter, at each point.
@@ -114,11 +110,13 @@ fn the_next_client_takes_the_place_of_one_that_was_killed() {
         let creating = unfinished(&server, keys);
         // It may still be alive: another waits.
         let hasty = builder(&server).deadline(Duration::from_millis(500));
-        for (call, expected) in [
+        let calls = [
             (Builder::open as fn(&_) -> _, Error::Creating),
             (Builder::open_or_create, Error::Exists),
             (Builder::create, Error::Exists),
-        ] {
+        ];
+        // Each of them waits, so with one number of keys.
+        for (call, expected) in calls.into_iter().filter(|_| keys == 7) {
             let error = patiently(|| {
                 begin(&server, &creating);
                 match call(&hasty).unwrap_err() {
