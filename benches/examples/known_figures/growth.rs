@@ -9,7 +9,7 @@ use tamis_redis::RedisBloomFilter;
 use crate::Fallible;
 use crate::bounds::{Bounds, expected_fill};
 use crate::keys::digest;
-use crate::server::Server;
+use crate::server::Process;
 use crate::size::Size;
 use crate::table::{Table, bytes, number, per_cent};
 
@@ -128,11 +128,11 @@ pub(crate) fn add(table: &mut Table, bounds: &mut Bounds, size: Size) -> Fallibl
     let name = "ScalableBloomFilter";
     Run { bounds: &mut *bounds, queries, name, formula: &ours }.add(table, &mut scalable, RIGHT)?;
 
-    let Some(server) = Server::start()? else {
+    let Some(server) = Process::start(&[]) else {
         table.note("SKIPPED: the row on Redis, since redis-server is not installed");
         return Ok(());
     };
-    let builder = RedisBloomFilter::<str>::builder(&server.address(), "digests");
+    let builder = RedisBloomFilter::<str>::builder(&server.url(), "digests");
     let builder = builder.capacity(CAPACITY).false_positive_rate(RATE).hasher(hasher());
     let mut redis = builder.create()?;
     let (name, queries) = ("ours in Redis", queries / 10);

@@ -15,6 +15,8 @@ mod memories;
 mod one_slot;
 mod penetration;
 mod rates;
+#[path = "../../../crates/redis/tests/servers/harness/process.rs"]
+#[allow(dead_code, reason = "the tests of tamis-redis also restart it")]
 mod server;
 mod size;
 mod table;

@@ -158,7 +158,7 @@ fn a_claim_whose_answer_is_lost_loses_no_page() {
 
 fn lose_answers(redis: &Redis, moment: Moment) {
     let start = Instant::now();
-    let proxy = Proxy::start(redis.port, moment, 3);
+    let proxy = Proxy::start(redis.port(), moment, 3);
     let seen = format!("redis://127.0.0.1:{}/#{moment:?}", proxy.port);
     let world = World::new(PAGES.min(2000) / 2, 2).with(&["--seen", &seen]);
     world.run();

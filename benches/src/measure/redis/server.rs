@@ -1,51 +1,29 @@
 //! A `redis-server` on loopback for the time of the measurement, and what it costs.
 
-use core::time::Duration;
-use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
+#[path = "../../../../crates/redis/tests/servers/harness/process.rs"]
+#[allow(dead_code, reason = "the tests of tamis-redis also restart it")]
+mod process;
+
 use std::time::Instant;
 
 use redis::io::tcp::TcpSettings;
 use redis::{Client, Connection, IntoConnectionInfo, RedisResult};
-use tempfile::TempDir;
 
+use self::process::Process;
 use crate::clock;
 use crate::measure::setup::Fallible;
 
-/// How long the server may take to start.
-const PATIENCE: Duration = Duration::from_secs(20);
-
 /// A server without persistence. It is killed when this is dropped.
-pub(super) struct Server {
-    process: Child,
-    port: u16,
-    _directory: TempDir,
-}
+pub(super) struct Server(Process);
 
 impl Server {
     /// Starts the server on a free port.
     pub(super) fn start() -> Fallible<Self> {
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let directory = tempfile::tempdir()?;
-        let mut command = Command::new("redis-server");
-        command.args(["--bind", "127.0.0.1", "--port", &port.to_string()]);
-        command.args(["--save", "", "--appendonly", "no", "--dir"]).arg(directory.path());
-        let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        let process = process.map_err(|error| format!("redis-server: {error}"))?;
-        let server = Self { process, port, _directory: directory };
-        let start = Instant::now();
-        while let Err(error) = server.connect() {
-            if start.elapsed() > PATIENCE {
-                return Err(error.into());
-            }
-            sleep(Duration::from_millis(10));
-        }
-        Ok(server)
+        Ok(Self(Process::start(&[]).ok_or("redis-server: it is not installed")?))
     }
 
     pub(super) fn url(&self) -> String {
-        format!("redis://127.0.0.1:{}/", self.port)
+        self.0.url()
     }
 
     /// Returns a new connection, which sends each request at once.
@@ -84,13 +62,6 @@ impl Server {
         let each = |seconds: f64| seconds * 1e6 / items as f64;
         let [client, wall] = [client, wall].map(|time| each(time.as_secs_f64()));
         Ok((result, Cost { server: each(server), client, wall }))
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        _ = self.process.kill();
-        _ = self.process.wait();
     }
 }
 

@@ -5,6 +5,7 @@
 //! another program, such as a `valkey-server`, which must be there.
 
 mod cluster;
+mod process;
 mod server;
 
 use std::collections::HashSet;
