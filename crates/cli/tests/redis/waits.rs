@@ -8,6 +8,7 @@ use std::time::Duration;
 use std::{fs, io, thread};
 
 use super::{Server, lines, printed};
+use crate::common::processes::{unread, until};
 use crate::common::{self, program, tamis};
 
 /// The lines that a run says which fails since no server answers.
@@ -19,7 +20,7 @@ fn said(args: &[&str]) -> Vec<String> {
 
 /// Checks what a run says that waits for a filter.
 fn require_reported(args: &[&str], filter: &str, reason: &str) {
-    let args = [args, &["--deadline", "6s"]].concat();
+    let args = [args, &["--deadline", "4s"]].concat();
     let said = said(&args);
     let [waiting, failed] = &said[..] else { panic!("{args:?}: {said:?}") };
     let shown = filter.replace("secret", "***");
@@ -27,7 +28,7 @@ fn require_reported(args: &[&str], filter: &str, reason: &str) {
     assert!(waiting.contains(reason), "{args:?}: {waiting}");
     let (_, left) = waiting.split_once("; waiting, for at most ").expect("it says until when");
     let left: u32 = left.trim_end_matches(" s more").parse().expect("a number of seconds");
-    assert!(left < 6, "{args:?}: {waiting}");
+    assert!(left < 4, "{args:?}: {waiting}");
     assert!(failed.contains("not available"), "{args:?}: {failed}");
 }
 
@@ -82,7 +83,8 @@ fn a_killed_run_has_claimed_little_that_it_has_not_printed() {
         let mut pipe = run.stdout.take().unwrap();
         let mut first = [0];
         pipe.read_exact(&mut first).unwrap();
-        sleep(Duration::from_millis(1000));
+        until(|| unread(&pipe) > 60_000);
+        sleep(Duration::from_millis(100));
         run.kill().unwrap();
         let mut output = String::from(char::from(first[0]));
         match pipe.read_to_string(&mut output) {
