@@ -22,8 +22,9 @@ use source::Source;
 /// A rule on one file. Returns each violation as `path:line: rule: what to do`.
 type Rule = fn(&Source) -> Vec<String>;
 
-const RULES: [Rule; 13] = [
+const RULES: [Rule; 14] = [
     chance::examples,
+    comments::doc_attribute,
     comments::first_line,
     comments::safety,
     comments::ordering,

@@ -39,8 +39,8 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<String>::with_capacity(10)?;")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("let filter = ", stringify!($ty), "::<String>::with_capacity(10)?;")]
             /// assert!(filter.insert("a"));
             /// assert!(!filter.insert("a"));
             /// # Ok::<(), tamis::BuildError>(())
@@ -61,8 +61,8 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let mut filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("let mut filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
             /// assert!(filter.get_mut().insert("a"));
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
@@ -78,8 +78,8 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let mut filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("let mut filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
             /// filter.insert("a");
             /// filter.clear();
             /// assert!(!filter.contains("a"));
@@ -105,10 +105,10 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
             /// use tamis::hash::Rapid;
             ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            #[doc = concat!("let builder = ", stringify!($ty), "::<str>::builder();")]
             /// let builder = builder.capacity(10).hasher(Rapid::with_seed(1));
             /// let (a, b) = (builder.clone().build()?, builder.build()?);
             /// b.insert("b");
@@ -123,15 +123,15 @@ macro_rules! methods {
                 self.shared.union_with(&other.shared)
             }
 
-            #[doc = concat!(" Returns the sizes that determine where the ", $parts, " of an item")]
+            #[doc = concat!("Returns the sizes that determine where the ", $parts, " of an item")]
             /// lie.
             ///
             /// # Examples
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder().bits(4096);")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("let builder = ", stringify!($ty), "::<str>::builder().bits(4096);")]
             /// let filter = builder.probes(4).build()?;
             /// assert_eq!(filter.geometry().bits(), 4096);
             /// # Ok::<(), tamis::BuildError>(())

@@ -27,8 +27,8 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<String>::with_capacity(4096)?;")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("let filter = ", stringify!($ty), "::<String>::with_capacity(4096)?;")]
             /// assert!(filter.insert("a"));
             /// assert!(!filter.insert("a"));
             /// # Ok::<(), tamis::BuildError>(())
@@ -52,8 +52,8 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let mut filter = ", stringify!($ty), "::<str>::with_capacity(100)?;")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("let mut filter = ", stringify!($ty), "::<str>::with_capacity(100)?;")]
             /// filter.insert("a");
             /// filter.clear();
             /// assert!(!filter.contains("a"));
@@ -75,12 +75,12 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_bloom as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("let builder = ", stringify!($ty), "::<u64>::builder();")]
             /// let builder = builder.false_positive_rate(1e-12);
             /// let filter = builder.build()?;
             /// assert_eq!(filter.max_capacity(), 9_223_372);
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
+            #[doc = concat!("let builder = ", stringify!($ty), "::<u64>::builder();")]
             /// let filter = builder.capacity(1024).max_capacity(1_000_000).build()?;
             /// assert_eq!((filter.capacity(), filter.max_capacity()), (1024, 1_000_000));
             /// let before = filter.size_in_bytes();

@@ -107,7 +107,7 @@ macro_rules! implement_hashed {
 macro_rules! implement_from_arrays {
     ($($ty:ident)*) => {$(
         /// Collects the array. For an array of references name the type of the items, as in
-        #[doc = concat!(" `", stringify!($ty), "::<str>::from([\"a\"])`: the items may be the")]
+        #[doc = concat!("`", stringify!($ty), "::<str>::from([\"a\"])`: the items may be the")]
         /// references, or what they refer to.
         #[cfg(feature = "std")]
         impl<T: core::hash::Hash, const N: usize> From<[T; N]> for $ty<T> {

@@ -40,10 +40,10 @@ macro_rules! common_methods {
             /// # Examples
             ///
             /// ```
-            #[doc = concat!(" # use ", $krate, " as tamis;")]
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("# use ", $krate, " as tamis;")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1_000_000)?;")]
+            #[doc = concat!("let filter = ", stringify!($ty), "::<str>::with_capacity(1_000_000)?;")]
             /// assert_eq!(filter.capacity(), 1_000_000);
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
@@ -56,10 +56,10 @@ macro_rules! common_methods {
             /// # Examples
             ///
             /// ```
-            #[doc = concat!(" # use ", $krate, " as tamis;")]
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("# use ", $krate, " as tamis;")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            #[doc = concat!("let builder = ", stringify!($ty), "::<str>::builder();")]
             /// let filter = builder.capacity(1000).false_positive_rate(1e-4).build()?;
             /// assert!(!filter.contains("a"));
             /// # Ok::<(), tamis::BuildError>(())
@@ -75,10 +75,10 @@ macro_rules! common_methods {
             /// # Examples
             ///
             /// ```
-            #[doc = concat!(" # use ", $krate, " as tamis;")]
-            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
+            #[doc = concat!("# use ", $krate, " as tamis;")]
+            #[doc = concat!("use tamis::{Filter, ", stringify!($ty), "};")]
             ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            #[doc = concat!("let builder = ", stringify!($ty), "::<str>::builder();")]
             /// let filter = builder.capacity(1000).false_positive_rate(1e-8).build()?;
             /// filter.try_insert("a")?;
             /// assert!(filter.contains("a") && !filter.contains("b"));
@@ -106,14 +106,14 @@ macro_rules! common_methods {
             /// # Examples
             ///
             /// ```
-            #[doc = concat!(" # use ", $krate, " as tamis;")]
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("# use ", $krate, " as tamis;")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            #[doc = concat!("let builder = ", stringify!($ty), "::<str>::builder();")]
             /// let filter = builder.capacity(1000).false_positive_rate(1e-8).build()?;
             /// let mut results = vec![];
             /// filter.insert_many_with(["a", "b", "a"], |_, result| results.push(result));
-            #[doc = concat!(" assert_eq!(results, ", $results, ");")]
+            #[doc = concat!("assert_eq!(results, ", $results, ");")]
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
             #[inline]
@@ -134,12 +134,12 @@ macro_rules! common_methods {
             /// # Examples
             ///
             /// ```
-            #[doc = concat!(" # use ", $krate, " as tamis;")]
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("# use ", $krate, " as tamis;")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
             ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            #[doc = concat!("let builder = ", stringify!($ty), "::<str>::builder();")]
             /// let filter = builder.capacity(1000).false_positive_rate(1e-8).build()?;
-            #[doc = concat!(" assert_eq!(filter.insert_many([\"a\", \"b\", \"a\"]), ", $results, ");")]
+            #[doc = concat!("assert_eq!(filter.insert_many([\"a\", \"b\", \"a\"]), ", $results, ");")]
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
             #[must_use = $must_use]
@@ -162,10 +162,10 @@ macro_rules! common_methods {
             /// # Examples
             ///
             /// ```
-            #[doc = concat!(" # use ", $krate, " as tamis;")]
-            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
+            #[doc = concat!("# use ", $krate, " as tamis;")]
+            #[doc = concat!("use tamis::{Filter, ", stringify!($ty), "};")]
             ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            #[doc = concat!("let builder = ", stringify!($ty), "::<str>::builder();")]
             /// let filter = builder.capacity(1000).false_positive_rate(1e-8).build()?;
             /// filter.try_insert("b")?;
             /// let names: Vec<String> = vec!["a".into(), "b".into()];
@@ -193,10 +193,10 @@ macro_rules! common_methods {
             /// # Examples
             ///
             /// ```
-            #[doc = concat!(" # use ", $krate, " as tamis;")]
-            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
+            #[doc = concat!("# use ", $krate, " as tamis;")]
+            #[doc = concat!("use tamis::{Filter, ", stringify!($ty), "};")]
             ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            #[doc = concat!("let builder = ", stringify!($ty), "::<str>::builder();")]
             /// let filter = builder.capacity(1000).false_positive_rate(1e-8).build()?;
             /// filter.try_insert("b")?;
             /// assert_eq!(filter.contains_many(["a", "b"]), [false, true]);
@@ -232,11 +232,11 @@ macro_rules! common_methods {
             /// # Examples
             ///
             /// ```
-            #[doc = concat!(" # use ", $krate, " as tamis;")]
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("# use ", $krate, " as tamis;")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
             /// use tamis::hash::HashItem;
             ///
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1000)?;")]
+            #[doc = concat!("let filter = ", stringify!($ty), "::<str>::with_capacity(1000)?;")]
             /// let hash = filter.hasher().hash_item("a");
             /// filter.by_hash().insert_many_with([hash], |_, _| ());
             /// assert!(filter.contains("a") && filter.by_hash().contains(hash));
@@ -252,9 +252,9 @@ macro_rules! common_methods {
             /// # Examples
             ///
             /// ```
-            #[doc = concat!(" # use ", $krate, " as tamis;")]
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(2000)?;")]
+            #[doc = concat!("# use ", $krate, " as tamis;")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("let filter = ", stringify!($ty), "::<str>::with_capacity(2000)?;")]
             /// assert_eq!(filter.capacity(), 2000);
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
@@ -269,9 +269,9 @@ macro_rules! common_methods {
             /// # Examples
             ///
             /// ```
-            #[doc = concat!(" # use ", $krate, " as tamis;")]
-            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(10_000)?;")]
+            #[doc = concat!("# use ", $krate, " as tamis;")]
+            #[doc = concat!("use tamis::{Filter, ", stringify!($ty), "};")]
+            #[doc = concat!("let filter = ", stringify!($ty), "::<u64>::with_capacity(10_000)?;")]
             /// filter.try_extend(0..5000)?;
             /// assert!((0.4..0.6).contains(&filter.saturation()));
             /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -289,9 +289,9 @@ macro_rules! common_methods {
             /// # Examples
             ///
             /// ```
-            #[doc = concat!(" # use ", $krate, " as tamis;")]
-            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(10_000)?;")]
+            #[doc = concat!("# use ", $krate, " as tamis;")]
+            #[doc = concat!("use tamis::{Filter, ", stringify!($ty), "};")]
+            #[doc = concat!("let filter = ", stringify!($ty), "::<u64>::with_capacity(10_000)?;")]
             /// filter.try_extend(0..10_000)?;
             /// assert!((0.001..0.013).contains(&filter.false_positive_rate()));
             /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -306,9 +306,9 @@ macro_rules! common_methods {
             /// # Examples
             ///
             /// ```
-            #[doc = concat!(" # use ", $krate, " as tamis;")]
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1_000_000)?;")]
+            #[doc = concat!("# use ", $krate, " as tamis;")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("let filter = ", stringify!($ty), "::<str>::with_capacity(1_000_000)?;")]
             /// assert!((1_000_000..8_000_000).contains(&filter.size_in_bytes()));
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
@@ -324,10 +324,10 @@ macro_rules! common_methods {
             /// # Examples
             ///
             /// ```
-            #[doc = concat!(" # use ", $krate, " as tamis;")]
-            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
+            #[doc = concat!("# use ", $krate, " as tamis;")]
+            #[doc = concat!("use tamis::{Filter, ", stringify!($ty), "};")]
             ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
+            #[doc = concat!("let builder = ", stringify!($ty), "::<u64>::builder();")]
             /// let filter = builder.capacity(10_000).false_positive_rate(1e-3).build()?;
             /// filter.try_extend(0..5000)?;
             /// let figures = filter.figures();
@@ -348,10 +348,10 @@ macro_rules! common_methods {
             /// # Examples
             ///
             /// ```
-            #[doc = concat!(" # use ", $krate, " as tamis;")]
-            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
+            #[doc = concat!("# use ", $krate, " as tamis;")]
+            #[doc = concat!("use tamis::{Filter, ", stringify!($ty), "};")]
             ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
+            #[doc = concat!("let builder = ", stringify!($ty), "::<u64>::builder();")]
             /// let filter = builder.capacity(10_000).false_positive_rate(1e-3).build()?;
             /// filter.try_extend(0..5000)?;
             /// let (sampled, exact) = (filter.figures_sampled(50), filter.figures());
@@ -369,11 +369,11 @@ macro_rules! common_methods {
             /// # Examples
             ///
             /// ```
-            #[doc = concat!(" # use ", $krate, " as tamis;")]
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("# use ", $krate, " as tamis;")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
             /// use tamis::hash::HashItem;
             ///
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
+            #[doc = concat!("let filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
             /// let hashes = ["a", "b"].map(|item| filter.hasher().hash_item(item));
             /// filter.by_hash().insert_many_with(hashes, |_, _| ());
             /// assert!(filter.contains("a") && filter.contains("b"));
@@ -404,10 +404,10 @@ macro_rules! removing_methods {
             /// # Examples
             ///
             /// ```
-            #[doc = concat!(" # use ", $krate, " as tamis;")]
-            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
+            #[doc = concat!("# use ", $krate, " as tamis;")]
+            #[doc = concat!("use tamis::{Filter, ", stringify!($ty), "};")]
             ///
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<u64>::with_capacity(1000)?;")]
+            #[doc = concat!("let filter = ", stringify!($ty), "::<u64>::with_capacity(1000)?;")]
             /// filter.try_extend(0..10)?;
             /// filter.remove_many_with(0..10, |_, removed| assert!(removed));
             /// assert_eq!(filter.figures().fill.value, 0.0);
@@ -431,10 +431,10 @@ macro_rules! removing_methods {
             /// # Examples
             ///
             /// ```
-            #[doc = concat!(" # use ", $krate, " as tamis;")]
-            #[doc = concat!(" use tamis::{Filter, ", stringify!($ty), "};")]
+            #[doc = concat!("# use ", $krate, " as tamis;")]
+            #[doc = concat!("use tamis::{Filter, ", stringify!($ty), "};")]
             ///
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1000)?;")]
+            #[doc = concat!("let filter = ", stringify!($ty), "::<str>::with_capacity(1000)?;")]
             /// filter.try_insert("a")?;
             /// assert_eq!(filter.remove_many(["a", "a"]), [true, false]);
             /// # Ok::<(), Box<dyn core::error::Error>>(())

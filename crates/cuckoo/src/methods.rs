@@ -84,15 +84,15 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
             /// use tamis::hash::Rapid;
             ///
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<str>::builder();")]
+            #[doc = concat!("let builder = ", stringify!($ty), "::<str>::builder();")]
             /// let builder = builder.capacity(10).hasher(Rapid::with_seed(1));
             /// let (a, b) = (builder.clone().build()?, builder.build()?);
             /// a.insert("a")?;
             /// b.insert("b")?;
-            #[doc = concat!(" let both = ", stringify!($ty), "::merge(&a, &b)?;")]
+            #[doc = concat!("let both = ", stringify!($ty), "::merge(&a, &b)?;")]
             /// assert!(both.contains("a") && both.contains("b"));
             /// # Ok::<(), Box<dyn core::error::Error>>(())
             /// ```
@@ -114,8 +114,8 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("let filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
             /// filter.insert("a")?;
             /// assert_eq!(filter.len(), 1);
             /// # Ok::<(), Box<dyn core::error::Error>>(())
@@ -135,8 +135,8 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let mut filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("let mut filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
             /// filter.insert("a")?;
             /// filter.clear();
             /// assert!(filter.is_empty());
@@ -152,8 +152,8 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("let filter = ", stringify!($ty), "::<str>::with_capacity(10)?;")]
             /// assert!(filter.is_empty());
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
@@ -173,8 +173,8 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::{", stringify!($ty), ", Filter};")]
-            #[doc = concat!(" let builder = ", stringify!($ty), "::<u64>::builder();")]
+            #[doc = concat!("use tamis::{", stringify!($ty), ", Filter};")]
+            #[doc = concat!("let builder = ", stringify!($ty), "::<u64>::builder();")]
             /// let builder = builder.buckets(1000).slots(4).fingerprint_bits(16);
             /// let filter = builder.build()?;
             /// filter.try_extend(0..2000)?;
@@ -193,8 +193,8 @@ macro_rules! methods {
             ///
             /// ```
             /// # use tamis_cuckoo as tamis;
-            #[doc = concat!(" use tamis::", stringify!($ty), ";")]
-            #[doc = concat!(" let filter = ", stringify!($ty), "::<str>::with_capacity(1000)?;")]
+            #[doc = concat!("use tamis::", stringify!($ty), ";")]
+            #[doc = concat!("let filter = ", stringify!($ty), "::<str>::with_capacity(1000)?;")]
             /// assert_eq!(filter.geometry().fingerprint_bits(), 12);
             /// # Ok::<(), tamis::BuildError>(())
             /// ```

@@ -81,6 +81,21 @@ pub(super) fn width(source: &Source) -> Vec<String> {
     found
 }
 
+/// A line of documentation that is an attribute does not begin with one space: rustdoc removes that
+/// of `///`, and shows this one, which moves the lines of an example.
+pub(super) fn doc_attribute(source: &Source) -> Vec<String> {
+    let is_wrong = |line: &str| {
+        let text = line.trim_start().strip_prefix("#[doc = ");
+        let text = text.and_then(|text| text.trim_start_matches("concat!(").strip_prefix("\" "));
+        text.is_some_and(|text| !text.starts_with(' '))
+    };
+    (1..)
+        .zip(source.text.lines())
+        .filter(|(_, line)| is_wrong(line))
+        .map(|(line, _)| source.violation(line, "doc attribute", "begin without a space"))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,6 +126,19 @@ mod tests {
             0
         );
         assert_eq!(ordering(&source("use crate::Ordering::Relaxed;\nLess => {}\n")).len(), 0);
+    }
+
+    #[test]
+    fn a_space_at_the_beginning_of_a_doc_attribute_is_found() {
+        let lines = [
+            r##"#[doc = " a"]"##,
+            r##"    #[doc = concat!(" use ", "a;")]"##,
+            r##"#[doc = "a"]"##,
+            r##"#[doc = concat!("use ", "a;")]"##,
+            r##"#[doc = "    .indented()"]"##,
+            "#[doc = $text]",
+        ];
+        assert_eq!(doc_attribute(&source(&lines.join("\n"))).len(), 2);
     }
 
     #[test]
