@@ -14,7 +14,7 @@ pub use self::fields::{Fields, Quotes};
 pub use self::no_key::NoKey;
 pub use self::rows::Flaw;
 
-pub(crate) use self::fields::Undelimited;
+pub(crate) use self::fields::{Undelimited, distinct};
 pub(crate) use self::rows::{Cutter, Format, Row, Rows, is_open};
 
 /// Which part of a record is its key, and the key's normal form.
@@ -112,17 +112,18 @@ impl Key {
             Part::Hex => unhex(record, scratch)?,
             Part::Json(pointers) => {
                 let document = json::Cursor::of_document(record)?;
+                let folds = self.form.ignore_case;
                 match pointers.as_slice() {
                     [pointer] if self.form.url != Policy::None => {
                         let value = document.at_pointer(pointer)?;
                         self.normal(&value.string().ok_or(NoKey::Url)?, scratch)?;
                     }
-                    [pointer] => document.at_pointer(pointer)?.canonical(scratch)?,
+                    [pointer] => document.at_pointer(pointer)?.canonical(folds, scratch)?,
                     _ => {
                         let mut value = Vec::new();
                         for pointer in pointers {
                             value.clear();
-                            document.at_pointer(pointer)?.canonical(&mut value)?;
+                            document.at_pointer(pointer)?.canonical(folds, &mut value)?;
                             fields::append(&value, scratch);
                         }
                     }

@@ -209,6 +209,26 @@ fn all_commands_take_a_header() {
     assert_eq!((code, error.contains("--keys")), (2, true), "{error}");
 }
 
+/// The next run finds the keys by the names, wherever their columns are.
+#[test]
+fn columns_may_be_in_another_order_in_the_next_run() {
+    let files = Files::new();
+    files.write("a.csv", "id,name,x\n1,2,0\n3,4,0\n");
+    files.write("b.csv", "name,x,id\n2,0,1\n3,0,4\n4,0,3\n1,0,2\n");
+    let key = ["--csv", "--header", "--key-field", "id,name", "-q"];
+    let run = |args: &[&str]| files.run(&[args, &key].concat()).0;
+    run(&["new", "F", "a.csv"]);
+    assert_eq!(run(&["query", "F", "b.csv"]), "name,x,id\n2,0,1\n4,0,3\n");
+    assert_eq!(run(&["new", "F", "b.csv"]), "name,x,id\n3,0,4\n1,0,2\n");
+    // By numbers, the order of the numbers counts.
+    let rows = ["--csv", "--header", "-q"];
+    let numbered = |command, numbers, file| {
+        files.run(&[&[command, "G", file, "--key-field", numbers], &rows[..]].concat()).0
+    };
+    numbered("new", "1,2", "a.csv");
+    assert_eq!(numbered("query", "3,1", "b.csv"), "name,x,id\n2,0,1\n4,0,3\n");
+}
+
 /// A command that prints records prints the header, even if it prints no record: the output stays a
 /// CSV file.
 #[test]

@@ -2,6 +2,8 @@
 //! the key.
 
 use core::fmt;
+use core::hash::Hash;
+use std::collections::HashSet;
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
 use memchr::memchr;
@@ -12,9 +14,10 @@ use super::no_key::NoKey;
 /// "bc") differs from ("ab", "c").
 #[derive(Clone, Debug)]
 pub struct Fields {
-    /// The numbers of the fields, from 0, ascending. Their order makes no difference to which
-    /// records are equal.
+    /// The numbers of the fields, from 0, ascending.
     indices: Vec<usize>,
+    /// The places among `indices` of the parts of the key, in their order; none if they ascend.
+    order: Vec<usize>,
     /// The names of more fields, whose numbers the header says.
     names: Vec<String>,
     delimiter: u8,
@@ -44,22 +47,30 @@ pub(super) const MARK: &[u8] = b"\xef\xbb\xbf";
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     key: Vec<u8>,
+    /// The key in the order of its parts.
+    ordered: Vec<u8>,
     /// Space for the fields without their quotes, as long as the longest record so far needed.
     unquoted: Vec<u8>,
     reader: Option<Reader>,
 }
 
 impl Fields {
-    /// Selects the fields with these numbers, from 0, in any order, of records whose fields are
-    /// separated by `delimiter`.
+    /// Selects the fields with these numbers, from 0, of records whose fields are separated by
+    /// `delimiter`. The key has them in this order, each once.
     #[must_use]
-    pub fn new(mut indices: Vec<usize>, delimiter: u8, quotes: Quotes) -> Self {
+    pub fn new(columns: Vec<usize>, delimiter: u8, quotes: Quotes) -> Self {
+        let columns = distinct(columns);
+        let mut indices = columns.clone();
         indices.sort_unstable();
-        indices.dedup();
-        Self { indices, names: Vec::new(), delimiter, quotes }
+        let mut order = Vec::new();
+        if indices != columns {
+            order.extend(columns.iter().filter_map(|column| indices.binary_search(column).ok()));
+        }
+        Self { indices, order, names: Vec::new(), delimiter, quotes }
     }
 
-    /// Also selects the fields that have these names in the header of the input.
+    /// Also selects the fields that have these names in the header of the input. They follow the
+    /// others in the key, in this order, whatever the order of the columns is.
     #[must_use]
     pub fn named(self, names: Vec<String>) -> Self {
         Self { names, ..self }
@@ -96,7 +107,7 @@ impl Fields {
     /// Returns the same selection for inputs with these columns, or says which name they do not
     /// have, or have twice.
     pub(super) fn resolved(&self, columns: &[Vec<u8>]) -> Result<Self, String> {
-        let mut indices = self.indices.clone();
+        let mut indices = self.columns_in_order();
         for name in &self.names {
             let mut found = (0..columns.len()).filter(|&at| columns[at] == name.as_bytes());
             match (found.next(), found.next()) {
@@ -112,6 +123,14 @@ impl Fields {
             }
         }
         Ok(Self { names: self.names.clone(), ..Self::new(indices, self.delimiter, self.quotes) })
+    }
+
+    /// The numbers of the fields in the order of the key.
+    fn columns_in_order(&self) -> Vec<usize> {
+        match self.order.as_slice() {
+            [] => self.indices.clone(),
+            order => order.iter().map(|&at| self.indices[at]).collect(),
+        }
     }
 
     /// Says that no column has this name, and which names there are.
@@ -198,10 +217,29 @@ impl Fields {
             }
             append(field, &mut scratch.key);
             if wanted.peek().is_none() {
-                return Ok(&scratch.key);
+                return Ok(self.ordered(scratch));
             }
         }
         Err(NoKey::Field)
+    }
+
+    /// Returns the key of several fields in the order of its parts, from that of the record.
+    fn ordered<'a>(&self, scratch: &'a mut Scratch) -> &'a [u8] {
+        let Scratch { key, ordered, .. } = scratch;
+        if self.order.is_empty() {
+            return key;
+        }
+        // Each part begins with its length.
+        let (mut parts, mut rest) = (Vec::with_capacity(self.order.len()), key.as_slice());
+        while let Some((length, _)) = rest.split_first_chunk() {
+            let end = length.len() + u64::from_le_bytes(*length) as usize;
+            let (part, others) = rest.split_at(end);
+            parts.push(part);
+            rest = others;
+        }
+        ordered.clear();
+        self.order.iter().for_each(|&at| ordered.extend_from_slice(parts[at]));
+        ordered
     }
 
     /// [`Fields::of`] if quotes are those of CSV.
@@ -223,7 +261,7 @@ impl Fields {
             }
         });
         scratch.key = key;
-        if wanted.peek().is_some() { Err(NoKey::Field) } else { Ok(&scratch.key) }
+        if wanted.peek().is_some() { Err(NoKey::Field) } else { Ok(self.ordered(scratch)) }
     }
 
     /// Passes the number and the bytes of each field of a row to `each`, without quotes.
@@ -342,6 +380,13 @@ fn prime(reader: &mut Reader, separator: u8) {
     reader.read_field(&[separator], &mut [0]);
 }
 
+/// Returns a list without the values that occur before in it.
+pub(crate) fn distinct<T: Clone + Eq + Hash>(mut list: Vec<T>) -> Vec<T> {
+    let mut seen = HashSet::new();
+    list.retain(|value| seen.insert(value.clone()));
+    list
+}
+
 /// Appends a part to a key of several parts. Its length comes first, so that different lists of
 /// parts give different keys.
 pub(super) fn append(part: &[u8], key: &mut Vec<u8>) {
@@ -385,6 +430,27 @@ mod tests {
         // Bytes of a field that look like a length are not taken for one.
         let long = |first: &[u8], second: &[u8]| both(&[first, b",,", second].concat());
         assert_ne!(long(b"a", b"\x01\0\0\0\0\0\0\0b"), long(b"a\x01\0\0\0\0\0\0\0", b"b"));
+    }
+
+    #[test]
+    fn parts_are_in_the_order_of_the_key() {
+        for (quotes, record, swapped) in [
+            (Quotes::Plain, &b"a,x,bc"[..], &b"bc,x,a"[..]),
+            (Quotes::Csv { separator: b'\n' }, b"\"a,\",x,bc", b"bc,x,\"a,\""),
+        ] {
+            assert_eq!(key(&[0, 2], b',', quotes, record), key(&[2, 0, 2], b',', quotes, swapped));
+            assert_ne!(key(&[0, 2], b',', quotes, record), key(&[2, 0], b',', quotes, record));
+        }
+        // Columns that a header names, after one with a number.
+        let names = ["c", "a"].map(str::to_owned).to_vec();
+        let fields = Fields::new(vec![1], b',', Quotes::Plain).named(names);
+        let of = |header: &str, record: &[u8]| {
+            let columns: Vec<Vec<u8>> = header.split(',').map(|name| name.into()).collect();
+            let fields = fields.resolved(&columns).expect("it has the names");
+            fields.of(record, &mut Scratch::default()).map(<[u8]>::to_vec)
+        };
+        assert_eq!(of("a,b,c", b"1,2,3"), of("c,b,a", b"3,2,1"));
+        assert_ne!(of("a,b,c", b"1,2,3"), of("c,b,a", b"1,2,3"));
     }
 
     #[test]

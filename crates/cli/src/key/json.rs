@@ -87,20 +87,21 @@ impl<'a> Cursor<'a> {
     }
 
     /// Appends the value here to `out` in its canonical form: no space between tokens, the names in
-    /// every object sorted, only the escapes that a string needs, numbers as they are.
-    pub(super) fn canonical(mut self, out: &mut Vec<u8>) -> Result<(), NoKey> {
-        self.value(MAX_DEPTH, out)
+    /// every object sorted, only the escapes that a string needs, numbers as they are. If `folds`,
+    /// names differ if they do so apart from the case of A to Z, and are written small.
+    pub(super) fn canonical(mut self, folds: bool, out: &mut Vec<u8>) -> Result<(), NoKey> {
+        self.value((MAX_DEPTH, folds), out)
     }
 
     /// [`Cursor::canonical`], and steps over the value. At most `depth` arrays and objects may be
     /// nested.
-    fn value(&mut self, depth: usize, out: &mut Vec<u8>) -> Result<(), NoKey> {
+    fn value(&mut self, (depth, folds): (usize, bool), out: &mut Vec<u8>) -> Result<(), NoKey> {
         match self.peek() {
             open @ (b'[' | b'{') => {
-                let depth = depth.checked_sub(1).ok_or(NoKey::Deep)?;
+                let inner = (depth.checked_sub(1).ok_or(NoKey::Deep)?, folds);
                 self.open();
                 out.push(open);
-                if open == b'[' { self.elements(depth, out) } else { self.members(depth, out) }
+                if open == b'[' { self.elements(inner, out) } else { self.members(inner, out) }
             }
             b'"' => {
                 append_string(self.token(), out);
@@ -115,9 +116,9 @@ impl<'a> Cursor<'a> {
     }
 
     /// Appends the elements of an array and its closing bracket.
-    fn elements(&mut self, depth: usize, out: &mut Vec<u8>) -> Result<(), NoKey> {
+    fn elements(&mut self, form: (usize, bool), out: &mut Vec<u8>) -> Result<(), NoKey> {
         while self.more() {
-            self.value(depth, out)?;
+            self.value(form, out)?;
             out.push(b',');
         }
         close(b']', out);
@@ -125,14 +126,17 @@ impl<'a> Cursor<'a> {
     }
 
     /// Appends the members of an object, sorted, and its closing bracket.
-    fn members(&mut self, depth: usize, out: &mut Vec<u8>) -> Result<(), NoKey> {
+    fn members(&mut self, form: (usize, bool), out: &mut Vec<u8>) -> Result<(), NoKey> {
         // Append the members in the order of the text, each with a comma, and note where each is.
         let mut members = Vec::new();
         while self.more() {
             let start = out.len();
             append_string(self.name(), out);
+            if form.1 {
+                out[start..].make_ascii_lowercase();
+            }
             out.push(b':');
-            self.value(depth, out)?;
+            self.value(form, out)?;
             out.push(b',');
             members.push((start, out.len()));
         }
@@ -201,7 +205,7 @@ mod tests {
 
     fn key(pointer: &str, record: &str) -> Result<String, NoKey> {
         let mut out = Vec::new();
-        Cursor::of_document(record.as_bytes())?.at_pointer(pointer)?.canonical(&mut out)?;
+        Cursor::of_document(record.as_bytes())?.at_pointer(pointer)?.canonical(false, &mut out)?;
         Ok(String::from_utf8(out).expect("JSON text is UTF-8"))
     }
 
