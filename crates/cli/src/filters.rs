@@ -276,6 +276,11 @@ impl AnyFilter {
         matches!(self, Self::Cuckoo(_) | Self::Counting(_))
     }
 
+    /// Returns whether no removal takes the item out: its counters are saturated.
+    pub(crate) fn stays(&self, hash: u64) -> bool {
+        matches!(self, Self::Counting(filter) if filter.by_hash().count(hash) == SATURATED)
+    }
+
     /// Removes one copy of each item, in order, and reports of each whether there was one. (A
     /// filter that cannot remove items reports nothing.)
     pub(crate) fn remove(
@@ -290,6 +295,9 @@ impl AnyFilter {
         }
     }
 }
+
+/// The copies of an item at which its counters stay as they are.
+const SATURATED: u32 = 15;
 
 /// The error for a table that could not take the items of another.
 fn ungrown(other: &Header<'_>, error: Error) -> Error {

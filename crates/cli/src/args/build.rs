@@ -39,7 +39,7 @@ pub(crate) struct BuildArgs {
     pub(crate) capacity: Option<u64>,
 
     /// Build a window (--kind rotating) over the last N distinct records, such as 10M: it forgets
-    /// older ones, at the latest after about 1.2 N + 3
+    /// older ones, at the latest after about 1.2 N + 5
     #[arg(long, value_name = "N", value_parser = count, conflicts_with = "capacity")]
     pub(crate) window: Option<u64>,
 
@@ -52,7 +52,8 @@ pub(crate) struct BuildArgs {
     ///
     /// 'cuckoo', 'counting' and 'scalable-cuckoo' let you remove records. They keep a copy of every
     /// record, repeated ones included. A cuckoo filter takes 4 to 16 copies of each. A counting
-    /// filter takes any number of copies, of which it can remove 14.
+    /// filter takes any number of copies, but can remove those of a record only up to 14: of 15 or
+    /// more, all stay.
     #[arg(long, value_enum)]
     pub(crate) kind: Option<FileKind>,
 

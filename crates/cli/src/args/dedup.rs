@@ -80,7 +80,7 @@ pub(crate) struct DedupArgs {
     /// ends. A record is printed unless it is among them
     ///
     /// None of the last N printed records is printed again. An older record may be: after about 1.2
-    /// N + 3 printed records every record is forgotten. Seeing a record again does not extend its
+    /// N + 5 printed records every record is forgotten. Seeing a record again does not extend its
     /// stay: it is printed once per window. The rate is 1e-9 without --rate. Each of the N takes
     /// about 19 bytes, and 9 at a rate of 1e-6.
     #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["repeated", "kind", "capacity", "fixed"])]

@@ -86,7 +86,7 @@ pub(crate) struct NewArgs {
     pub(crate) capacity: Option<u64>,
 
     /// Keep only the last N printed records (--kind rotating), such as 10M. None of them is printed
-    /// again; an older record may be, and after about 1.2 N + 3 printed records it is forgotten.
+    /// again; an older record may be, and after about 1.2 N + 5 printed records it is forgotten.
     /// For a filter in Redis: remember each record for this time, such as 24h, and at most a third
     /// longer; --capacity is then the number of records in this time
     #[arg(long, value_name = "N|TIME", value_parser = window)]

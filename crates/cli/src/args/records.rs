@@ -78,7 +78,7 @@ pub(crate) struct RecordArgs {
     crlf: bool,
 
     /// Three things are errors instead of warnings: a record without a key, a malformed row of CSV,
-    /// and an input without any --delimiter
+    /// and inputs of which no record has the --delimiter
     #[arg(long)]
     strict: bool,
 

@@ -36,8 +36,11 @@ pub(super) fn merge_files(args: &MergeArgs, filters: &[PathBuf]) -> Result<(), E
     }
     // Check all headers before any body is read.
     let headers = filters.iter().map(|path| Header::open(path)).collect::<Result<Vec<_>, _>>()?;
-    headers.iter().try_for_each(Header::require_mergeable)?;
     let (first, others) = headers.split_first().ok_or_else(|| Error::Usage("no filter".into()))?;
+    // A single filter is saved as it is, whatever its kind.
+    if !others.is_empty() {
+        headers.iter().try_for_each(Header::require_mergeable)?;
+    }
     others.iter().try_for_each(|other| other.require_like(first, || union_of(&headers)))?;
 
     let mut filter = AnyFilter::load(first)?;

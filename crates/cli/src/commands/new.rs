@@ -171,7 +171,7 @@ impl NewArgs {
     /// The rate of the filter, if the options say it together with the capacity: no other filter is
     /// accepted then.
     fn rate_of(&self, choice: Choice) -> Option<f64> {
-        choice.size.and(self.rate())
+        choice.size.and(self.rate)
     }
 
     /// Returns an error if the options ask for other sizes than those of the filter that exists.
@@ -179,16 +179,27 @@ impl NewArgs {
         let sizes = ["--kind", "--capacity", "--rate", "--window"];
         let refused = |difference: String| Err(unlike(header, &difference, &sizes));
         let info = &header.info;
+        let found_rate = design_rate(info).unwrap_or_default();
         let kind = match (FileKind::of_saved(info), choice.kind) {
             (found, Some(asked)) if found != Some(asked) => {
                 return refused(format!("is a {}, but --kind is {asked}", info.kind()));
             }
-            (Some(FileKind::Scalable), _)
-                if self.rate.is_some_and(|rate| design_rate(info) != Some(rate)) =>
-            {
-                let found = design_rate(info).unwrap_or_default();
+            (Some(FileKind::Scalable), _) if self.rate.is_some_and(|rate| rate != found_rate) => {
                 let asked = self.rate.unwrap_or_default();
-                return refused(format!("has a rate of {found:.1e}, but --rate is {asked:.1e}"));
+                return refused(format!(
+                    "has a rate of {found_rate:.1e}, but --rate is {asked:.1e}"
+                ));
+            }
+            // Fingerprints have whole bits, so the rate is up to four times below the request.
+            (Some(FileKind::GrowingCuckoo), _)
+                if self
+                    .rate
+                    .is_some_and(|rate| !(found_rate..=4.0 * found_rate).contains(&rate)) =>
+            {
+                let asked = self.rate.unwrap_or_default();
+                return refused(format!(
+                    "has a rate of {found_rate:.1e} at its last size, but --rate is {asked:.1e}"
+                ));
             }
             // What grows goes beyond any capacity. A table loses less than a filter of any rate.
             (None | Some(FileKind::Scalable | FileKind::GrowingCuckoo), _) => return Ok(()),
@@ -204,7 +215,7 @@ impl NewArgs {
                 _ => format!("has a capacity of {found}, but --capacity is {asked}"),
             });
         }
-        let Some(rate) = self.rate() else { return Ok(()) };
+        let Some(rate) = self.rate else { return Ok(()) };
         match kind.geometry(size, rate) {
             Ok(Some(asked)) if asked == info.geometry() => Ok(()),
             _ => {

@@ -1,6 +1,6 @@
 //! `tamis remove`: takes records out of a filter.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use super::report::Report;
@@ -37,9 +37,20 @@ pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
     let report = match open()? {
         Opened::Ours(header) => {
             let filter = AnyFilter::load(&header)?;
-            let Some(decider) = removal(&filter) else { return Err(header.unremovable()) };
+            let staying = Mutex::new(0);
+            let Some(decider) = removal(&filter, &staying) else {
+                return Err(header.unremovable());
+            };
             let save = || filter.prepare(&args.filter, form.saved())?.commit();
             let mut report = run(&args.records, inputs, &records, &decider, lock, start, save)?;
+            let staying = *staying.lock().unwrap_or_else(PoisonError::into_inner);
+            report.put("staying", staying);
+            if staying > 0 {
+                report.warnings.push(format!(
+                    "{} of the removals had no effect: of an item with 15 copies or more, all stay",
+                    grouped(staying)
+                ));
+            }
             report.describe(&filter.described(), &args.filter);
             report
         }

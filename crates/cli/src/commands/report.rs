@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::args::{RecordArgs, Stats};
 use tamis::Figures;
 
+use crate::file_kind::FileKind;
 use crate::filters::Described;
 use crate::foreign::Foreign;
 use crate::input::shown;
@@ -88,6 +89,9 @@ impl Report {
             shown(path),
             bytes(filter.size_in_bytes)
         ));
+        if filter.name == FileKind::GrowingCuckoo.name() {
+            self.text.push_str(&format!(", grows to {} items", grouped(capacity)));
+        }
         self.put("kind", filter.name);
         self.put("items", items);
         self.put("capacity", capacity);

@@ -1,5 +1,7 @@
 //! What commands do with the keys of records and a filter, which any number of workers use at once.
 
+use std::sync::{Mutex, PoisonError};
+
 use tamis::InsertError;
 use tamis::hash::AnyStable;
 
@@ -48,13 +50,18 @@ pub(crate) fn insertion(filter: &AnyFilter) -> Decider<'_> {
     })
 }
 
-/// Removes records from a filter that counts copies. Returns `None` if it cannot remove items.
-pub(crate) fn removal(filter: &AnyFilter) -> Option<Decider<'_>> {
+/// Removes records from a filter that counts copies, and counts in `staying` those whose removal
+/// has changed nothing. Returns `None` if it cannot remove items.
+pub(crate) fn removal<'f>(filter: &'f AnyFilter, staying: &'f Mutex<u64>) -> Option<Decider<'f>> {
     filter.can_remove().then(|| {
         Decider::any_order(hasher(filter.hasher()), SILENT, move |chunk| {
             let Batch { entries, fresh, .. } = chunk.batch();
             filter.remove(entries.iter().map(|entry| entry.hash), |number, removed| {
-                fresh[entries[number].record as usize] = removed;
+                let Entry { record, hash, .. } = entries[number];
+                fresh[record as usize] = removed;
+                if removed && filter.stays(hash) {
+                    *staying.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+                }
             });
         })
     })

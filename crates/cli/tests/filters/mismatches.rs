@@ -223,6 +223,32 @@ fn a_rate_that_growth_does_not_keep_names_the_lowest() {
     }
 }
 
+/// The rate of a filter that grows in place is compared too, as far as whole bits give it.
+#[test]
+fn another_rate_of_a_filter_that_grows_is_a_mismatch() {
+    let files = Files::new();
+    files.write("in", "a\n");
+    for rate in ["1e-2", "1e-3", "3e-6"] {
+        let new = |asked| ["new", "-q", rate, "in", "--kind", "scalable-cuckoo", "--rate", asked];
+        assert_eq!([0; 2].map(|_| files.run(&new(rate)).0), ["a\n", ""]);
+        for other in ["1e-12", "0.3"] {
+            files.fails(2, &new(other), &["at its last size, but --rate is"]);
+        }
+    }
+}
+
+/// A rate that nobody gave is no mismatch.
+#[test]
+fn only_the_options_that_are_given_are_compared() {
+    let files = Files::new();
+    files.write("in", "a\n");
+    files.run(&["build", "-q", "-o", "w", "--kind", "rotating", "--window", "100", "in"]);
+    files.run(&["build", "-q", "-o", "b", "--capacity", "1000", "--rate", "1e-3", "in"]);
+    assert_eq!(files.run(&["new", "-q", "w", "in", "--window", "100"]).0, "");
+    let blocked = ["new", "-q", "b", "in", "--kind", "blocked", "--capacity", "1000"];
+    assert_eq!(files.run(&blocked).0, "");
+}
+
 /// Options that the filter was created with are no mismatch.
 #[test]
 fn the_options_of_the_first_run_can_be_repeated() {

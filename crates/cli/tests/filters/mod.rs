@@ -126,6 +126,46 @@ fn merged_filters_are_those_of_all_lines() {
     }
 }
 
+/// A single filter is saved as it is, of a kind that cannot be merged too.
+#[test]
+fn a_merge_of_one_filter_is_a_copy() {
+    let files = Files::new();
+    files.write("in", lines(0..50));
+    for options in
+        [["--kind", "rotating", "--window", "100"], ["--kind", "scalable", "--rate", "1%"]]
+    {
+        files.run(&[&["new", "-q", "f", "in"], &options[..]].concat());
+        files.run(&["merge", "-q", "-o", "copy", "f"]);
+        assert_eq!(files.run(&["query", "-q", "copy", "in"]).0, lines(0..50));
+        files.fails(2, &["merge", "-q", "-o", "both", "f", "copy"], &["cannot be merged"]);
+        std::fs::remove_file(files.path("f")).expect("it is there");
+    }
+}
+
+/// Removals that change nothing are reported.
+#[test]
+fn copies_that_cannot_be_removed_are_reported() {
+    let files = Files::new();
+    files.write("many", "a\n".repeat(15) + &"b\n".repeat(14));
+    files.run(&["build", "-q", "--kind", "counting", "--capacity", "1000", "-o", "f", "many"]);
+    let (_, stats) = files.stats(&["remove", "f", "many"]);
+    assert_eq!((&stats["removed"], &stats["staying"]), (&29.into(), &15.into()), "{stats}");
+    let warning = "15 of the removals had no effect: of an item with 15 copies or more, all stay";
+    assert_eq!(stats["warnings"][0], warning);
+    assert_eq!(files.run(&["query", "-q", "f", "many"]).0, "a\n".repeat(15));
+}
+
+/// A filter that grows in place says where it ends.
+#[test]
+fn the_end_of_growth_is_reported() {
+    let files = Files::new();
+    files.write("in", "a\n");
+    let sizes = ["--kind", "scalable-cuckoo", "--capacity", "300", "--rate", "1e-12"];
+    let (_, text) = files.run(&[&["new", "f", "in"], &sizes[..]].concat());
+    assert!(text.trim_end().ends_with(", grows to 600 items"), "{text}");
+    assert_eq!(files.info("f")["capacity"], 600);
+}
+
 #[test]
 fn removed_lines_are_gone() {
     let files = Files::new();
