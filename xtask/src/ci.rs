@@ -57,9 +57,9 @@ const STEPS: &[Step] = &[
     ("package", Always(package::pack)),
     ("test: tools", Always(test::run_tools)),
     ("test: programs", Alone(package::run_tests)),
+    ("test: examples", Always(package::run_examples)),
     // The later steps mostly wait, or use one processor.
     ("model --mutants", Beside),
-    ("test: examples", Always(package::run_examples)),
     ("redis --valkey", IfPossible(redis::valkey::run_if_possible)),
     ("python", IfPossible(python::run_if_possible)),
     ("bench --gate", IfPossible(bench::gate_if_possible)),

@@ -14,7 +14,7 @@ pub use self::fields::{Fields, Quotes};
 pub use self::no_key::NoKey;
 pub use self::rows::Flaw;
 
-pub(crate) use self::fields::{Undelimited, distinct};
+pub(crate) use self::fields::Undelimited;
 pub(crate) use self::rows::{Cutter, Format, Row, Rows, is_open};
 
 /// Which part of a record is its key, and the key's normal form.

@@ -71,7 +71,8 @@ const COMMANDS: [&str; 19] = [
 ];
 
 /// Each command either runs or says in one line that memory is short, at any limit with which the
-/// process starts. Once it has run at two limits, larger ones show nothing.
+/// process starts. Larger limits than two at which it has run are for `cargo xtask ci --long`, which
+/// sets `TAMIS_LONG` for the compiler.
 #[test]
 fn a_lack_of_memory_is_one_clear_line() {
     let files = filters();
@@ -81,7 +82,7 @@ fn a_lack_of_memory_is_one_clear_line() {
         let args: Vec<&str> = command.split(' ').collect();
         let (mut short, mut ran) = (0, 0);
         for step in 0..16 {
-            if ran == 2 {
+            if ran == 2 && option_env!("TAMIS_LONG").is_none() {
                 break;
             }
             let kib = start + 1500 * step;

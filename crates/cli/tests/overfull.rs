@@ -115,6 +115,31 @@ fn new_stops_before_the_record_that_doubles_the_rate() {
     }
 }
 
+/// A rate that never doubles has no limit, and a full filter has any number of items.
+#[test]
+fn a_filter_without_a_limit_may_be_full() {
+    let files = Files::new();
+    files.write("in", twice(0..50_000));
+    let new = ["new", "-q", "f", "in", "--kind", "bloom", "--capacity", "10", "--rate", "0.5"];
+    assert!(!files.run(&new).0.is_empty());
+    assert_eq!(files.run(&new).0, "");
+}
+
+/// The rate that --kind stands for decides as one that is given, in the next run too.
+#[test]
+fn the_limit_is_that_of_the_options() {
+    let files = Files::new();
+    files.write("in", twice(0..3000));
+    let new = |name: &'static str, rate: &[&'static str]| {
+        let sized = ["new", "-q", name, "in", "--kind", "blocked", "--capacity", "1000"];
+        failing(&files, &[&sized[..], rate].concat())
+    };
+    let (given, _) = new("given", &["--rate", "1e-6"]);
+    let (default, _) = new("default", &[]);
+    assert_eq!((given.len(), given == default), (default.len(), true));
+    assert_eq!(new("default", &[]).0, "");
+}
+
 /// A record without a key is printed and takes no room; an error in the input before the limit
 /// counts first.
 #[test]

@@ -87,10 +87,10 @@ pub(crate) fn planted(mutant: Mutant) -> bool {
 }
 
 /// Returns a bound on preemptions for models that explore most of their executions with the last
-/// one: one more where the compiler had `TAMIS_LONG`, as in `ci --long`.
+/// ones: `long` where the compiler had `TAMIS_LONG`, as in `ci --long`, otherwise `quick`.
 #[must_use]
-pub const fn bound(preemptions: usize) -> Option<usize> {
-    Some(preemptions + option_env!("TAMIS_LONG").is_some() as usize)
+pub const fn bound(quick: usize, long: Option<usize>) -> Option<usize> {
+    if option_env!("TAMIS_LONG").is_some() { long } else { Some(quick) }
 }
 
 /// Explores every interleaving of `model` with at most `preemptions` preemptions (`None`: any

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::values::{Column, MAX_THREADS, delimiter, field, pointer, threads};
 use crate::error::Error;
-use crate::key::{Fields, Key, Part, Quotes, distinct};
+use crate::key::{Fields, Key, Part, Quotes};
 use crate::pipeline::{CHUNK, Records};
 use crate::policy::{self, Policy};
 use crate::units::size;
@@ -32,7 +32,7 @@ pub(crate) struct RecordArgs {
 
     /// The key is this field, counted from 1, or these fields, such as 1,3-5: records are
     /// duplicates if all of the fields are equal. With --header, names of columns too, such as
-    /// id,name. A saved filter knows keys by the order of the fields here
+    /// id,name, wherever they are in an input. The order of the fields here makes no difference
     #[arg(long, value_name = "FIELD,...", value_parser = field, value_delimiter = ',')]
     key_field: Vec<Column>,
 
@@ -58,7 +58,7 @@ pub(crate) struct RecordArgs {
     header: bool,
 
     /// The key is the value at this JSON pointer (RFC 6901), such as /user/id. With several such
-    /// options, it is all of their values, in the order of the options. Values of different types differ ("1" and 1), and so do
+    /// options, it is all of their values. Values of different types differ ("1" and 1), and so do
     /// numbers that are written differently. A value nested deeper than 127 cannot be a key
     #[arg(long, value_name = "POINTER", value_parser = pointer, conflicts_with = "key_field")]
     json_key: Vec<String>,
@@ -162,7 +162,13 @@ impl RecordArgs {
                 };
                 Part::Fields(Fields::new(indices, delimiter, quotes).named(names))
             }
-            (_, [_, ..]) => Part::Json(distinct(self.json_key.clone())),
+            (_, [_, ..]) => {
+                // Their order makes no difference to which records are equal.
+                let mut pointers = self.json_key.clone();
+                pointers.sort_unstable();
+                pointers.dedup();
+                Part::Json(pointers)
+            }
             _ if hex => Part::Hex,
             _ => Part::Record,
         };

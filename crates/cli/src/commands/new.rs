@@ -77,7 +77,7 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     } else {
         let plan = Plan { sharded: true, ..Plan::of(Printed::Fresh) };
         let sharded = Sharded::new(shards::of(&filter));
-        let room = filter.room(args.rate_of(choice)).filter(|_| !args.overfull);
+        let room = filter.room(args.rate_of(choice, &filter)).filter(|_| !args.overfull);
         if room.is_some() || filter.refuses() {
             let limited = Limited::new(sharded, &filter, shown(&args.filter), room);
             Decider::new(hasher, plan, move |chunk, failed| limited.decide(chunk, failed))
@@ -168,10 +168,12 @@ impl NewArgs {
         self.rate.or(default)
     }
 
-    /// The rate of the filter, if the options say it together with the capacity: no other filter is
-    /// accepted then.
-    fn rate_of(&self, choice: Choice) -> Option<f64> {
-        choice.size.and(self.rate)
+    /// The rate that the options ask for, if the filter was built for them.
+    fn rate_of(&self, choice: Choice, filter: &AnyFilter) -> Option<f64> {
+        let (size, rate) = (choice.size?, self.rate()?);
+        let asked = choice.kind().geometry(size, rate).ok()??;
+        let of_filter = filter.room(None)?.rate;
+        (of_filter == asked.false_positive_rate_at(size)).then_some(rate)
     }
 
     /// Returns an error if the options ask for other sizes than those of the filter that exists.
@@ -190,11 +192,9 @@ impl NewArgs {
                     "has a rate of {found_rate:.1e}, but --rate is {asked:.1e}"
                 ));
             }
-            // Fingerprints have whole bits, so the rate is up to four times below the request.
+            // A low rate is no difference: small fingerprints have more bits than they need.
             (Some(FileKind::GrowingCuckoo), _)
-                if self
-                    .rate
-                    .is_some_and(|rate| !(found_rate..=4.0 * found_rate).contains(&rate)) =>
+                if self.rate.is_some_and(|rate| rate < found_rate) =>
             {
                 let asked = self.rate.unwrap_or_default();
                 return refused(format!(

@@ -44,10 +44,10 @@ pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
             let save = || filter.prepare(&args.filter, form.saved())?.commit();
             let mut report = run(&args.records, inputs, &records, &decider, lock, start, save)?;
             let staying = *staying.lock().unwrap_or_else(PoisonError::into_inner);
-            report.put("staying", staying);
             if staying > 0 {
+                report.put("staying", staying);
                 report.warnings.push(format!(
-                    "{} of the removals had no effect: of an item with 15 copies or more, all stay",
+                    "{} of the removals had no effect: an item with 15 or more copies cannot be removed",
                     grouped(staying)
                 ));
             }

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use crate::args::{RecordArgs, Stats};
 use tamis::Figures;
 
-use crate::file_kind::FileKind;
 use crate::filters::Described;
 use crate::foreign::Foreign;
 use crate::input::shown;
@@ -89,8 +88,8 @@ impl Report {
             shown(path),
             bytes(filter.size_in_bytes)
         ));
-        if filter.name == FileKind::GrowingCuckoo.name() {
-            self.text.push_str(&format!(", grows to {} items", grouped(capacity)));
+        if let Some(end) = filter.end_of_growth() {
+            self.text.push_str(&format!(", grows to {} items", grouped(end)));
         }
         self.put("kind", filter.name);
         self.put("items", items);

@@ -214,7 +214,7 @@ impl fmt::Display for Why {
 fn write_overfull(f: &mut fmt::Formatter<'_>, filter: &str, items: u64, rate: f64) -> fmt::Result {
     write!(
         f,
-        "{filter}: with more than {} its false-positive rate is above {:.1e}, twice that for which it was built; ",
+        "{filter}: with more than {} its false-positive rate is above {:.1e}, the limit; ",
         counted(items, "item"),
         2.0 * rate
     )

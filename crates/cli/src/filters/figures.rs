@@ -56,6 +56,11 @@ impl Described {
         Self { name: "table", counts: true, capacity, size_in_bytes, figures }
     }
 
+    /// The most items, if the filter grows to a bound.
+    pub(crate) fn end_of_growth(&self) -> Option<u64> {
+        (self.name == FileKind::GrowingCuckoo.name()).then_some(self.capacity)
+    }
+
     /// The number of items, or an estimate.
     pub(crate) const fn items(&self) -> f64 {
         self.figures.items.value

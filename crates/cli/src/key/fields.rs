@@ -2,8 +2,7 @@
 //! the key.
 
 use core::fmt;
-use core::hash::Hash;
-use std::collections::HashSet;
+use core::ops::Range;
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
 use memchr::memchr;
@@ -16,7 +15,8 @@ use super::no_key::NoKey;
 pub struct Fields {
     /// The numbers of the fields, from 0, ascending.
     indices: Vec<usize>,
-    /// The places among `indices` of the parts of the key, in their order; none if they ascend.
+    /// The places among `indices` of the parts of the key, in their order; none if they ascend, as
+    /// they do without names.
     order: Vec<usize>,
     /// The names of more fields, whose numbers the header says.
     names: Vec<String>,
@@ -47,32 +47,30 @@ pub(super) const MARK: &[u8] = b"\xef\xbb\xbf";
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     key: Vec<u8>,
-    /// The key in the order of its parts.
+    /// The key in the order of its parts, and where these are in that of the record.
     ordered: Vec<u8>,
+    parts: Vec<Range<usize>>,
     /// Space for the fields without their quotes, as long as the longest record so far needed.
     unquoted: Vec<u8>,
     reader: Option<Reader>,
 }
 
 impl Fields {
-    /// Selects the fields with these numbers, from 0, of records whose fields are separated by
-    /// `delimiter`. The key has them in this order, each once.
+    /// Selects the fields with these numbers, from 0, in any order, of records whose fields are
+    /// separated by `delimiter`.
     #[must_use]
-    pub fn new(columns: Vec<usize>, delimiter: u8, quotes: Quotes) -> Self {
-        let columns = distinct(columns);
-        let mut indices = columns.clone();
+    pub fn new(mut indices: Vec<usize>, delimiter: u8, quotes: Quotes) -> Self {
         indices.sort_unstable();
-        let mut order = Vec::new();
-        if indices != columns {
-            order.extend(columns.iter().filter_map(|column| indices.binary_search(column).ok()));
-        }
-        Self { indices, order, names: Vec::new(), delimiter, quotes }
+        indices.dedup();
+        Self { indices, order: Vec::new(), names: Vec::new(), delimiter, quotes }
     }
 
     /// Also selects the fields that have these names in the header of the input. They follow the
-    /// others in the key, in this order, whatever the order of the columns is.
+    /// others in the key, in the order of the names, whatever the order of the columns is.
     #[must_use]
-    pub fn named(self, names: Vec<String>) -> Self {
+    pub fn named(self, mut names: Vec<String>) -> Self {
+        names.sort_unstable();
+        names.dedup();
         Self { names, ..self }
     }
 
@@ -107,11 +105,13 @@ impl Fields {
     /// Returns the same selection for inputs with these columns, or says which name they do not
     /// have, or have twice.
     pub(super) fn resolved(&self, columns: &[Vec<u8>]) -> Result<Self, String> {
-        let mut indices = self.columns_in_order();
+        // The columns in the order of the key.
+        let mut columns_of_key = self.indices.clone();
         for name in &self.names {
             let mut found = (0..columns.len()).filter(|&at| columns[at] == name.as_bytes());
             match (found.next(), found.next()) {
-                (Some(index), None) => indices.push(index),
+                (Some(index), None) if self.indices.contains(&index) => {}
+                (Some(index), None) => columns_of_key.push(index),
                 (Some(first), Some(second)) => {
                     return Err(format!(
                         "the columns {} and {} are both called '{name}'; give the number of one as --key-field",
@@ -122,15 +122,12 @@ impl Fields {
                 (None, _) => return Err(self.missing(name, columns)),
             }
         }
-        Ok(Self { names: self.names.clone(), ..Self::new(indices, self.delimiter, self.quotes) })
-    }
-
-    /// The numbers of the fields in the order of the key.
-    fn columns_in_order(&self) -> Vec<usize> {
-        match self.order.as_slice() {
-            [] => self.indices.clone(),
-            order => order.iter().map(|&at| self.indices[at]).collect(),
+        let mut resolved = Self::new(columns_of_key.clone(), self.delimiter, self.quotes);
+        if resolved.indices != columns_of_key {
+            let place = |column| resolved.indices.binary_search(column).ok();
+            resolved.order = columns_of_key.iter().filter_map(place).collect();
         }
+        Ok(Self { names: self.names.clone(), ..resolved })
     }
 
     /// Says that no column has this name, and which names there are.
@@ -191,7 +188,7 @@ impl Fields {
 
     /// Returns the ranges of the fields of `record`.
     #[inline]
-    fn split(&self, record: &[u8]) -> impl Iterator<Item = core::ops::Range<usize>> {
+    fn split(&self, record: &[u8]) -> impl Iterator<Item = Range<usize>> {
         let mut start = 0;
         let ends = memchr::memchr_iter(self.delimiter, record).chain([record.len()]);
         ends.map(move |end| {
@@ -225,20 +222,20 @@ impl Fields {
 
     /// Returns the key of several fields in the order of its parts, from that of the record.
     fn ordered<'a>(&self, scratch: &'a mut Scratch) -> &'a [u8] {
-        let Scratch { key, ordered, .. } = scratch;
+        let Scratch { key, ordered, parts, .. } = scratch;
         if self.order.is_empty() {
             return key;
         }
         // Each part begins with its length.
-        let (mut parts, mut rest) = (Vec::with_capacity(self.order.len()), key.as_slice());
-        while let Some((length, _)) = rest.split_first_chunk() {
-            let end = length.len() + u64::from_le_bytes(*length) as usize;
-            let (part, others) = rest.split_at(end);
-            parts.push(part);
-            rest = others;
+        parts.clear();
+        let mut start = 0;
+        while let Some((length, _)) = key[start..].split_first_chunk() {
+            let end = start + length.len() + u64::from_le_bytes(*length) as usize;
+            parts.push(start..end);
+            start = end;
         }
         ordered.clear();
-        self.order.iter().for_each(|&at| ordered.extend_from_slice(parts[at]));
+        self.order.iter().for_each(|&at| ordered.extend_from_slice(&key[parts[at].clone()]));
         ordered
     }
 
@@ -380,13 +377,6 @@ fn prime(reader: &mut Reader, separator: u8) {
     reader.read_field(&[separator], &mut [0]);
 }
 
-/// Returns a list without the values that occur before in it.
-pub(crate) fn distinct<T: Clone + Eq + Hash>(mut list: Vec<T>) -> Vec<T> {
-    let mut seen = HashSet::new();
-    list.retain(|value| seen.insert(value.clone()));
-    list
-}
-
 /// Appends a part to a key of several parts. Its length comes first, so that different lists of
 /// parts give different keys.
 pub(super) fn append(part: &[u8], key: &mut Vec<u8>) {
@@ -433,24 +423,29 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_in_the_order_of_the_key() {
-        for (quotes, record, swapped) in [
-            (Quotes::Plain, &b"a,x,bc"[..], &b"bc,x,a"[..]),
-            (Quotes::Csv { separator: b'\n' }, b"\"a,\",x,bc", b"bc,x,\"a,\""),
-        ] {
-            assert_eq!(key(&[0, 2], b',', quotes, record), key(&[2, 0, 2], b',', quotes, swapped));
-            assert_ne!(key(&[0, 2], b',', quotes, record), key(&[2, 0], b',', quotes, record));
+    fn named_fields_are_found_in_any_order_of_the_columns() {
+        let names = ["c", "a", "c"].map(str::to_owned).to_vec();
+        for quotes in [Quotes::Plain, Quotes::Csv { separator: b'\n' }] {
+            // After one with a number.
+            let fields = Fields::new(vec![1], b',', quotes).named(names.clone());
+            let of = |header: &str, record: &[u8]| {
+                let columns: Vec<Vec<u8>> = header.split(',').map(Into::into).collect();
+                let fields = fields.resolved(&columns).expect("it has the names");
+                fields.of(record, &mut Scratch::default()).map(<[u8]>::to_vec)
+            };
+            assert_eq!(of("a,b,c", b"1,2,3"), of("c,b,a,d", b"3,2,1,4"));
+            assert_ne!(of("a,b,c", b"1,2,3"), of("c,b,a", b"1,2,3"));
+            // One that is a number too is a part once.
+            assert_eq!(of("b,a,c", b"2,1,3"), of("x,a,c", b"4,1,3"));
+            assert_eq!(of("c,a", b"3,1"), of("c,a", b"3,1"));
         }
-        // Columns that a header names, after one with a number.
-        let names = ["c", "a"].map(str::to_owned).to_vec();
-        let fields = Fields::new(vec![1], b',', Quotes::Plain).named(names);
-        let of = |header: &str, record: &[u8]| {
-            let columns: Vec<Vec<u8>> = header.split(',').map(|name| name.into()).collect();
-            let fields = fields.resolved(&columns).expect("it has the names");
+        let csv = Fields::new(Vec::new(), b',', Quotes::Csv { separator: b'\n' }).named(names);
+        let of = |header: [&str; 2], record: &[u8]| {
+            let fields = csv.resolved(&header.map(Into::into)).expect("it has the names");
             fields.of(record, &mut Scratch::default()).map(<[u8]>::to_vec)
         };
-        assert_eq!(of("a,b,c", b"1,2,3"), of("c,b,a", b"3,2,1"));
-        assert_ne!(of("a,b,c", b"1,2,3"), of("c,b,a", b"1,2,3"));
+        assert_eq!(of(["a", "c"], b"\"x,\",y"), of(["c", "a"], b"y,\"x,\""));
+        assert_ne!(of(["a", "c"], b"\"x,\",y"), of(["c", "a"], b"\"x,\",y"));
     }
 
     #[test]

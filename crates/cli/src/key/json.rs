@@ -4,6 +4,7 @@
 //! to be JSON, so numbers keep their text, and memory is at most a few times the size of the
 //! record.
 
+use core::cmp::Ordering;
 use std::borrow::Cow;
 
 use memchr::memchr;
@@ -19,6 +20,15 @@ use self::cursor::{decoded, string_length};
 /// The deepest nesting of arrays and objects in a key: the limit of `serde_json` itself. What
 /// surrounds the key or stands next to it may be nested to any depth.
 const MAX_DEPTH: usize = 127;
+
+/// How a value is written.
+#[derive(Clone, Copy)]
+struct Form {
+    /// How deep arrays and objects may be nested in it.
+    depth: usize,
+    /// Whether the case of names makes no difference to their order.
+    folds: bool,
+}
 
 impl<'a> Cursor<'a> {
     /// Stands at the start of the document `record`.
@@ -88,17 +98,17 @@ impl<'a> Cursor<'a> {
 
     /// Appends the value here to `out` in its canonical form: no space between tokens, the names in
     /// every object sorted, only the escapes that a string needs, numbers as they are. If `folds`,
-    /// names differ if they do so apart from the case of A to Z, and are written small.
+    /// the case of A to Z makes no difference to the order of names.
     pub(super) fn canonical(mut self, folds: bool, out: &mut Vec<u8>) -> Result<(), NoKey> {
-        self.value((MAX_DEPTH, folds), out)
+        self.value(Form { depth: MAX_DEPTH, folds }, out)
     }
 
-    /// [`Cursor::canonical`], and steps over the value. At most `depth` arrays and objects may be
-    /// nested.
-    fn value(&mut self, (depth, folds): (usize, bool), out: &mut Vec<u8>) -> Result<(), NoKey> {
+    /// [`Cursor::canonical`], and steps over the value.
+    fn value(&mut self, form: Form, out: &mut Vec<u8>) -> Result<(), NoKey> {
         match self.peek() {
             open @ (b'[' | b'{') => {
-                let inner = (depth.checked_sub(1).ok_or(NoKey::Deep)?, folds);
+                let depth = form.depth.checked_sub(1).ok_or(NoKey::Deep)?;
+                let inner = Form { depth, ..form };
                 self.open();
                 out.push(open);
                 if open == b'[' { self.elements(inner, out) } else { self.members(inner, out) }
@@ -116,7 +126,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Appends the elements of an array and its closing bracket.
-    fn elements(&mut self, form: (usize, bool), out: &mut Vec<u8>) -> Result<(), NoKey> {
+    fn elements(&mut self, form: Form, out: &mut Vec<u8>) -> Result<(), NoKey> {
         while self.more() {
             self.value(form, out)?;
             out.push(b',');
@@ -126,21 +136,18 @@ impl<'a> Cursor<'a> {
     }
 
     /// Appends the members of an object, sorted, and its closing bracket.
-    fn members(&mut self, form: (usize, bool), out: &mut Vec<u8>) -> Result<(), NoKey> {
+    fn members(&mut self, form: Form, out: &mut Vec<u8>) -> Result<(), NoKey> {
         // Append the members in the order of the text, each with a comma, and note where each is.
         let mut members = Vec::new();
         while self.more() {
             let start = out.len();
             append_string(self.name(), out);
-            if form.1 {
-                out[start..].make_ascii_lowercase();
-            }
             out.push(b':');
             self.value(form, out)?;
             out.push(b',');
             members.push((start, out.len()));
         }
-        sort(&mut members, out);
+        sort(&mut members, form.folds, out);
         close(b'}', out);
         Ok(())
     }
@@ -164,19 +171,25 @@ fn append_string(string: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Sorts the members at the end of `out` by name. Of members with the same name the last one stays.
-fn sort(members: &mut [(usize, usize)], out: &mut Vec<u8>) {
+/// Sorts the members at the end of `out` by name; if `folds`, first by the name in small letters. Of
+/// members with the same name the last one stays.
+fn sort(members: &mut [(usize, usize)], folds: bool, out: &mut Vec<u8>) {
     let name = |&(start, end): &(usize, usize)| {
         let member = &out[start..end];
         &member[..string_length(member)]
     };
-    if members.is_sorted_by(|a, b| name(a) < name(b)) {
+    let order = |a: &(usize, usize), b: &(usize, usize)| {
+        let small = |member| name(member).iter().map(u8::to_ascii_lowercase);
+        let folded = if folds { small(a).cmp(small(b)) } else { Ordering::Equal };
+        folded.then_with(|| name(a).cmp(name(b)))
+    };
+    if members.is_sorted_by(|a, b| order(a, b).is_lt()) {
         return;
     }
     let start = members[0].0;
     // An unstable sort needs no memory; the places as the second criterion keep members of one name
     // in order.
-    members.sort_unstable_by(|a, b| name(a).cmp(name(b)).then(a.cmp(b)));
+    members.sort_unstable_by(|a, b| order(a, b).then(a.cmp(b)));
     // Copy the last member of each name, in the new order, and replace the unsorted ones.
     let mut sorted = Vec::with_capacity(out.len() - start);
     for namesakes in members.chunk_by(|a, b| name(a) == name(b)) {

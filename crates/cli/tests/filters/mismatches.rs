@@ -228,11 +228,15 @@ fn a_rate_that_growth_does_not_keep_names_the_lowest() {
 fn another_rate_of_a_filter_that_grows_is_a_mismatch() {
     let files = Files::new();
     files.write("in", "a\n");
-    for rate in ["1e-2", "1e-3", "3e-6"] {
-        let new = |asked| ["new", "-q", rate, "in", "--kind", "scalable-cuckoo", "--rate", asked];
-        assert_eq!([0; 2].map(|_| files.run(&new(rate)).0), ["a\n", ""]);
-        for other in ["1e-12", "0.3"] {
-            files.fails(2, &new(other), &["at its last size, but --rate is"]);
+    for rate in ["0.5", "0.2", "1e-2", "1e-3", "3e-6"] {
+        for capacity in ["1", "1000", "70000"] {
+            let name = &*format!("{rate}.{capacity}");
+            let new = |asked| {
+                let sizes = ["--kind", "scalable-cuckoo", "--capacity", capacity, "--rate", asked];
+                [&["new", "-q", name, "in"], &sizes[..]].concat()
+            };
+            assert_eq!([0; 2].map(|_| files.run(&new(rate)).0), ["a\n", ""], "{name}");
+            files.fails(2, &new("1e-12"), &["at its last size, but --rate is"]);
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::System;
 const WITHOUT_LENGTH: [&str; 5] = ["go_cuckoo", "leveldb", "parquet", "rbloom", "rocksdb"];
 
 /// The length up to which each shorter part of a file is read.
-const SHORT: usize = 2048;
+const SHORT: usize = 4000;
 
 /// The bytes of a header, in which each bit is changed.
 const HEADER: usize = 64;

@@ -106,7 +106,7 @@ impl<'f> Limited<'f> {
         entrance.cut |= chunk.is_cut();
         let mut items = self.items();
         let most = self.room.map_or(0, |room| room.items);
-        entrance.one_by_one |= items.saturating_add(count) > most;
+        entrance.one_by_one |= items.checked_add(count).is_none_or(|items| items > most);
         let one_by_one = entrance.one_by_one;
         if !one_by_one {
             *items += count;

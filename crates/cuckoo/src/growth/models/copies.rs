@@ -34,10 +34,10 @@ fn items() -> [Class; 4] {
 #[test]
 fn model_an_item_is_once_in_a_copy() {
     for item in items() {
-        check_both([200, 2100], bound(3), move |swapped| {
+        check_both([200, 2100], bound(3, None), move |swapped| {
             an_item_is_once_in_a_copy(item, copy, swapped);
         });
-        check_both([80, 840], bound(3), move |swapped| {
+        check_both([80, 840], bound(3, None), move |swapped| {
             an_item_is_once_in_a_copy(item, |table, x| copy_by(table, x, true, true), swapped);
         });
     }

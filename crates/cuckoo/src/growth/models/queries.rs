@@ -14,7 +14,7 @@ fn an_item_is_found_during_a_split(plan: Plan, item: Class, query: Query, split:
 
 #[test]
 fn model_an_item_is_found_during_a_split() {
-    for (plan, preemptions) in [(PLAN, bound(2)), (WIDENING, bound(1))] {
+    for (plan, preemptions) in [(PLAN, bound(2, Some(3))), (WIDENING, bound(1, Some(2)))] {
         for (kind, position) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
             check(370, preemptions, move || {
                 let item = class(KINDS[kind], position);
@@ -147,17 +147,23 @@ fn look_alike() -> Class {
 }
 
 #[test]
-fn model_the_steps_of_a_query_across_levels() {
-    check(1700, bound(1), || across_levels(lowest(), lowest(), right, SPLITTING));
+fn model_a_query_across_levels() {
+    for item in [lowest(), look_alike()] {
+        check(18_000, bound(1, Some(2)), move || {
+            across_levels(item, lowest(), contains, SPLITTING);
+        });
+    }
+    check(860, bound(1, Some(2)), || across_levels(lowest(), lowest(), right, SPLITTING));
 }
 
 /// Buckets that are two levels on have the tags that the first attempt of a query expects. Only the
-/// second load of the pointer shows the change. Queries that end before the second portion are
-/// those across one level.
+/// second load of the pointer shows the change.
 #[test]
 fn model_a_query_across_two_levels() {
     for item in [lowest(), look_alike()] {
-        check(33_000, bound(1), move || across_portions(2, item, lowest(), contains, SPLITTING));
+        check(33_000, bound(1, Some(2)), move || {
+            across_portions(2, item, lowest(), contains, SPLITTING)
+        });
     }
 }
 
@@ -196,10 +202,10 @@ fn right(table: &Table, class: Class) -> bool {
 fn mutants_of_a_query_without_a_second_load_of_the_pointer() {
     const ONCE: Query =
         |table, class| contains_by(table, class, Reading { again: false, ..READING });
-    must_fail(MISSED, bound(1), || {
+    must_fail(MISSED, bound(1, Some(2)), || {
         across_levels(lowest(), lowest(), ONCE, SPLITTING);
     });
-    must_fail(ABSENT, bound(1), || {
+    must_fail(ABSENT, bound(1, Some(2)), || {
         across_levels(look_alike(), lowest(), ONCE, SPLITTING);
     });
 }
@@ -209,7 +215,7 @@ fn mutants_of_a_query_without_a_second_load_of_the_pointer() {
 fn mutant_a_freeze_without_release() {
     // ORDERING: Relaxed is the defect.
     let splitting = Splitting { freeze: Ordering::Relaxed, ..SPLITTING };
-    must_fail(MISSED, bound(1), move || {
+    must_fail(MISSED, bound(1, Some(2)), move || {
         across_levels(lowest(), lowest(), contains, splitting);
     });
 }

@@ -46,7 +46,9 @@ fn an_item_is_found_during_both(item: Class, splits: [usize; 3], query: Query) {
 fn model_an_item_is_found_during_a_relocation_and_a_split() {
     for item in items() {
         for splits in [[1, 0, 0], [0, 1, 0], [0, 0, 1]] {
-            check(60, bound(2), move || an_item_is_found_during_both(item, splits, contains));
+            check(60, bound(2, Some(3)), move || {
+                an_item_is_found_during_both(item, splits, contains)
+            });
         }
     }
 }
@@ -74,7 +76,7 @@ fn mutant_a_clear_without_release() {
 /// Three threads.
 #[test]
 fn model_an_item_is_found_by_a_third_thread() {
-    check(9500, bound(1), || {
+    check(9500, bound(1, Some(2)), || {
         let item = items()[0];
         let table = Arc::new(table_with(PLAN, &[item]));
         let [other, reader] = [Arc::clone(&table), Arc::clone(&table)];

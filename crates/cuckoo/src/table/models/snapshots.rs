@@ -243,7 +243,7 @@ fn a_pass_during_a_quiet_removal(copy: fn(&Table, Class) -> u32) {
 fn model_a_pass() {
     check(5, None, || a_snapshot_contains_each_item_once(copies_in_a_pass));
     check(40, None, || a_snapshot_during_an_add_and_a_removal(copies_in_a_pass));
-    check(40, bound(2), || a_pass_during_a_quiet_removal(copies_in_a_pass));
+    check(180, bound(2, None), || a_pass_during_a_quiet_removal(copies_in_a_pass));
     // Bounded: unbounded, these take minutes.
     // ORDERING: Release publishes the add and the removal, as in the model of a snapshot.
     let publish = Ordering::Release;
