@@ -71,8 +71,8 @@ const COMMANDS: [&str; 19] = [
 ];
 
 /// Each command either runs or says in one line that memory is short, at any limit with which the
-/// process starts. Larger limits than two at which it has run are for `cargo xtask ci --long`, which
-/// sets `TAMIS_LONG` for the compiler.
+/// process starts. Larger limits than two at which it has run are for `cargo xtask ci --long`,
+/// which sets `TAMIS_LONG` for the compiler.
 #[test]
 fn a_lack_of_memory_is_one_clear_line() {
     let files = filters();

@@ -171,8 +171,8 @@ fn append_string(string: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Sorts the members at the end of `out` by name; if `folds`, first by the name in small letters. Of
-/// members with the same name the last one stays.
+/// Sorts the members at the end of `out` by name; if `folds`, first by the name in small letters.
+/// Of members with the same name the last one stays.
 fn sort(members: &mut [(usize, usize)], folds: bool, out: &mut Vec<u8>) {
     let name = |&(start, end): &(usize, usize)| {
         let member = &out[start..end];

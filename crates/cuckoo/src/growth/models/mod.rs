@@ -6,7 +6,8 @@
 //! fail with the message of the property. Where a bug needs a wrong step, this file has the steps
 //! of the protocol once more, each with a switch; a model shows that they are right with all
 //! switches in place. The first argument of `check` is the minimum number of executions that the
-//! model must explore, about half of what it explores now, in a loop at least. The second is a bound on preemptions.
+//! model must explore: about half of what it explores now, in a loop half of the fewest. The second
+//! is a bound on preemptions.
 //!
 //! A load followed by an exchange of the same word hides earlier loads of other threads from
 //! loom's reduction (tokio-rs/loom#392). So the thread that writes is the main one where the other
