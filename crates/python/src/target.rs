@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pyo3::prelude::*;
-use tamis::formats::{self, LoadError, SaveError};
+use tamis::formats::{self, Info, LoadError, SaveError};
 use tamis::hash::AnyStable;
 use tamis::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, CuckooFilter, Figures, Filter, Hashed,
@@ -154,6 +154,10 @@ macro_rules! in_memory {
             }
 
             fn read(bytes: &[u8]) -> Result<Self, LoadError> {
+                let (found, expected) = (bytes.len() as u64, Info::read(bytes)?.file_len());
+                if found > expected {
+                    return Err(LoadError::Trailing { found, expected });
+                }
                 formats::read(bytes)
             }
         }

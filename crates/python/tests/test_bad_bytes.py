@@ -2,6 +2,7 @@
 
 import errno
 import os
+import pickle
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,8 @@ def damaged(draw: st.DrawFn) -> bytes:
     """A saved filter with some bytes changed, removed or added; most often in its header."""
     saved = bytearray(draw(st.sampled_from(SAVED)))
     for _ in range(draw(st.integers(1, 4))):
-        place = draw(st.one_of(st.integers(0, 200), st.integers(0, len(saved) - 1)))
+        ends = st.sampled_from([0, len(saved)])
+        place = draw(st.one_of(st.integers(0, 200), st.integers(0, len(saved)), ends))
         saved[place : place + draw(st.integers(0, 8))] = draw(st.binary(max_size=8))
     return bytes(saved)
 
@@ -44,9 +46,37 @@ def test_any_bytes_are_a_filter_or_an_error(data: bytes, kind: type[tamis.BloomF
         seen = kind.from_bytes(data)
     except (tamis.FormatError, MemoryError):
         return
+    # All bytes are those of the filter.
+    assert len(seen.to_bytes()) == len(data)
     # What is changed may be the seed, or the padding.
     seen.update(["a"])
     assert "a" in seen
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_bytes_after_a_filter_are_an_error(kind: type[tamis.BloomFilter], tmp_path: Path) -> None:
+    make = tamis.BloomFilter if kind is tamis.SavedFilter else kind
+    data = make(100).to_bytes()
+    from_bytes, arguments = kind.from_bytes(data).__reduce__()
+    (tmp_path / "seen").write_bytes(data + data)
+    for call in (
+        lambda: kind.from_bytes(data + b"\0"),
+        lambda: kind.from_bytes(data + data),
+        lambda: kind.load(tmp_path / "seen"),
+        lambda: pickle.loads(pickle.dumps(Pickled(from_bytes, (data + b"x", *arguments[1:])))),
+    ):
+        with pytest.raises(tamis.FormatError, match=f"ends after {len(data)}"):
+            call()
+
+
+class Pickled:
+    """An object that is pickled as this call."""
+
+    def __init__(self, function: object, arguments: tuple[object, ...]) -> None:
+        self.call = (function, arguments)
+
+    def __reduce__(self) -> object:
+        return self.call
 
 
 @settings(max_examples=300, deadline=None)
