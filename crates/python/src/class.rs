@@ -134,7 +134,8 @@ macro_rules! queries {
             /// An iterable is a list, a generator or any other; an array of numpy or another buffer
             /// of integers or of bytes of one length; or a column of Arrow (pyarrow, polars,
             /// DuckDB, pandas). Arrays and columns are read without the interpreter lock. If an
-            /// item is no key, those before it have been added.
+            /// item is no key, or there is no room for it, those before it have been added, and
+            /// none after it; an iterator may have been read further.
             ///
             /// >>> import tamis
             /// >>> seen = tamis.BloomFilter(1000, 1e-9)
@@ -213,8 +214,8 @@ macro_rules! claims {
             /// Add all items of an iterable. Return a buffer of bools: which were new.
             ///
             /// `numpy.asarray` makes an array of it without a copy. Otherwise as `update`. An error
-            /// has the attribute `results`: for each item that came before it True, False, or None
-            /// if it is not known.
+            /// has the attribute `results`: for each item that came before it True or False. Only
+            /// that of a server may come after more items, and has None for those without an answer.
             ///
             /// >>> import tamis
             /// >>> seen = tamis.BloomFilter(1000, 1e-9)

@@ -14,8 +14,8 @@ use crate::single::one_by_one;
 /// A multiset of items, from which items can be removed.
 ///
 /// Each `add` adds a copy, and `update` returns the number of copies that it added. If there is no
-/// room for one, both raise `tamis.Full`, and the copies that have been added stay. With
-/// `max_capacity` the filter grows up to that number of copies.
+/// room for one, both raise `tamis.Full`: the copies before it stay, and `update` adds none after
+/// it. With `max_capacity` the filter grows up to that number of copies.
 ///
 /// Remove only what you have added, once per copy: the removal of another item removes one that
 /// looks like it, which is then not found.

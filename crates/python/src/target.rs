@@ -1,5 +1,6 @@
 //! What the classes need of a filter, whether it is in memory, in a file or in a server.
 
+use std::convert::Infallible;
 use std::path::Path;
 
 use pyo3::prelude::*;
@@ -24,8 +25,8 @@ pub(crate) trait Target: Send + Sync {
 
     fn contains(&self, hash: u64) -> PyResult<bool>;
 
-    /// Inserts many items, and appends a 0 or 1 for each of them; with an error, [`UNKNOWN`] for
-    /// those that it concerns.
+    /// Inserts many items, and appends a 0 or 1 for each of them. A filter in memory stops at the
+    /// first error; one in a server goes on, and appends [`UNKNOWN`] for those that it concerns.
     fn insert_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()>;
 
     /// Inserts many items, and returns how many were new.
@@ -72,9 +73,40 @@ fn appended(results: &mut Vec<u8>, count: usize) -> &mut [u8] {
     &mut results[start..]
 }
 
-/// Implements the traits for filters in memory.
+/// The items ahead for which a loop of inserts requests the memory.
+const AHEAD: usize = 16;
+
+/// Inserts items in batches. No insert fails.
+#[inline]
+fn insert_in_batches(
+    filter: &impl Filter<InsertError = Infallible>,
+    hashes: &[u64],
+    mut on_result: impl FnMut(bool),
+) -> PyResult<()> {
+    filter.try_insert_hashes(hashes.iter().copied(), |_, Ok(is_new)| on_result(is_new));
+    Ok(())
+}
+
+/// Inserts items one by one until an insert fails. A batch would insert those that follow, and the
+/// caller could not go on after the item that failed.
+#[inline]
+fn insert_until_error(
+    filter: &impl Filter,
+    hashes: &[u64],
+    mut on_result: impl FnMut(bool),
+) -> PyResult<()> {
+    for (number, &hash) in hashes.iter().enumerate() {
+        if let Some(&ahead) = hashes.get(number + AHEAD) {
+            filter.prefetch_hash(ahead);
+        }
+        on_result(filter.try_insert_hash(hash).map_err(|error| Full::new_err(error.to_string()))?);
+    }
+    Ok(())
+}
+
+/// Implements the traits for filters in memory, which insert many items by a function.
 macro_rules! in_memory {
-    ($($name:ident)*) => {$(
+    ($insert:ident: $($name:ident)*) => {$(
         impl Target for $name<[u8], AnyStable> {
             fn hasher(&self) -> &AnyStable {
                 self.hasher()
@@ -91,28 +123,13 @@ macro_rules! in_memory {
             }
 
             fn insert_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
-                let mut first = Ok(());
-                let results = appended(results, hashes.len());
-                self.try_insert_hashes(hashes.iter().copied(), |number, inserted| match inserted {
-                    Ok(is_new) => results[number] = is_new.into(),
-                    Err(error) => {
-                        results[number] = UNKNOWN;
-                        if first.is_ok() {
-                            first = Err(Full::new_err(error.to_string()));
-                        }
-                    }
-                });
-                first
+                results.reserve(hashes.len());
+                $insert(self, hashes, |is_new| results.push(is_new.into()))
             }
 
             fn insert_counted(&self, hashes: &[u64]) -> PyResult<usize> {
-                let (mut new, mut first) = (0, Ok(()));
-                self.try_insert_hashes(hashes.iter().copied(), |_, inserted| match inserted {
-                    Ok(is_new) => new += usize::from(is_new),
-                    Err(error) if first.is_ok() => first = Err(Full::new_err(error.to_string())),
-                    Err(_) => {}
-                });
-                first.map(|()| new)
+                let mut new = 0;
+                $insert(self, hashes, |is_new| new += usize::from(is_new)).map(|()| new)
             }
 
             fn contains_all(&self, hashes: &[u64], results: &mut Vec<u8>) -> PyResult<()> {
@@ -165,9 +182,12 @@ macro_rules! in_memory {
 }
 
 in_memory! {
-    BloomFilter BlockedBloomFilter OnceBloomFilter CountingBloomFilter CuckooFilter OnceCuckooFilter
+    insert_in_batches:
+    BloomFilter BlockedBloomFilter OnceBloomFilter CountingBloomFilter
     ScalableBloomFilter OnceScalableBloomFilter RotatingBloomFilter
 }
+
+in_memory! { insert_until_error: CuckooFilter OnceCuckooFilter }
 
 /// A filter around another one, which has all of its items.
 pub(crate) trait Around: Send + Sync {

@@ -7,9 +7,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy
 import pytest
 
 import tamis
+
+GOLDEN = Path(__file__).parents[2] / "formats" / "tests" / "golden"
 
 MAKE: list[Callable[[], tamis.BloomFilter]] = [
     lambda: tamis.BloomFilter(2000, 1e-4),
@@ -104,6 +107,33 @@ def test_cuckoo_filters_remove_count_and_are_full() -> None:
     with pytest.raises(tamis.Full):
         for _ in range(1000):
             again.add("a")
+
+
+@pytest.mark.parametrize("kind", [list, iter, numpy.array])
+@pytest.mark.parametrize("most", [None, 50_000])
+def test_no_item_after_one_without_room_is_added(kind: Callable, most: int | None) -> None:
+    jobs = tamis.CuckooFilter(20_000, 1e-9, max_capacity=most)
+    # Of an item, two buckets hold at most 22 copies.
+    before, after = range(5000), range(10_000, 20_000)
+    with pytest.raises(tamis.Full):
+        jobs.update(kind([*before, *[7] * 30, *after]), ["another iterable"])
+    assert all(jobs.contains_many(before)) and not any(jobs.contains_many(after))
+    assert "another iterable" not in jobs
+    # So the caller can leave out the item, and go on.
+    assert jobs.approx_len() == 5000 + jobs.count(7) - 1
+    assert jobs.update(kind(after)) == 10_000
+
+
+@pytest.mark.parametrize("kind", [list, iter, numpy.array])
+def test_an_error_has_the_results_before_it(kind: Callable) -> None:
+    seen = tamis.open(GOLDEN / "growing-once-cuckoo.tamis")
+    before = round(seen.figures().items)
+    with pytest.raises(tamis.Full) as full:
+        seen.add_many(kind(range(10_000, 20_000)))
+    results = full.value.results
+    assert set(results) <= {True, False} and 0 < sum(results) <= len(results) < 10_000
+    assert round(seen.figures().items) == before + sum(results)
+    assert all(seen.contains_many(range(10_000, 10_000 + len(results))))
 
 
 def test_cuckoo_filters_grow() -> None:

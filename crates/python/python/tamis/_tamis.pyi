@@ -43,7 +43,7 @@ _Items: TypeAlias = Iterable[_Item] | _ArrowArray | _ArrowStream
 class Full(Exception):
     """The filter is full: the item was not added."""
 
-    results: list[bool | None]
+    results: list[bool]
     """Only after `add_many`: the results before the error."""
 
 class FormatError(ValueError):
@@ -202,7 +202,8 @@ class CuckooFilter(_Filter, _Saved):
     def update(self, *iterables: _Items) -> int:
         """Add all items of the iterables. Return how many were new.
 
-        (Of a `CuckooFilter`: how many copies were added.)
+        (Of a `CuckooFilter`: how many copies were added. If there is no room for one, raise
+        `tamis.Full`, and add none after it.)
         """
     @staticmethod
     def load(path: _Path, /, *, key: _Key | None = None) -> CuckooFilter:
