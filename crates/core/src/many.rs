@@ -16,6 +16,10 @@ use crate::hashed::{Hashed, HashedCopies};
 /// loop, and 19 in a pipeline.
 const FEW: usize = 32;
 
+/// The largest number of items for which memory is reserved because an iterator reports them. Its
+/// report may be wrong.
+const MOST_RESERVED: usize = 1 << 20;
+
 /// Inserts many items and collects the results. Pulls all hashes before the first insert, so a
 /// panic of the iterator changes nothing.
 #[inline]
@@ -44,10 +48,11 @@ pub fn contains<F: Hashed + ?Sized>(
     hashes: impl IntoIterator<Item = u64>,
 ) -> Vec<bool> {
     let hashes = hashes.into_iter();
-    if hashes.size_hint().1.is_some_and(|upper| upper <= FEW) {
+    let (lower, upper) = hashes.size_hint();
+    if upper.is_some_and(|upper| lower.max(upper) <= FEW) {
         return hashes.map(|hash| filter.contains_hash(hash)).collect();
     }
-    let mut results = Vec::with_capacity(hashes.size_hint().0);
+    let mut results = Vec::with_capacity(lower.min(MOST_RESERVED));
     filter.contains_hashes(hashes, |_, hit| results.push(hit));
     results
 }
@@ -68,7 +73,12 @@ fn change<R>(
     };
     let mut all = few.to_vec();
     all.push(next);
-    all.extend(hashes);
+    // `take` limits what `extend` reserves.
+    let mut end = all.len();
+    while all.len() == end {
+        all.extend(hashes.by_ref().take(MOST_RESERVED));
+        end += MOST_RESERVED;
+    }
     let mut results = Vec::with_capacity(all.len());
     many(all, &mut results);
     results

@@ -1,6 +1,6 @@
-//! A panic in the user's code loses no result. The tests cover every batch method of every type, a
-//! panic in the iterator, the hasher or the callback, and every position: in the first batches, and
-//! in the last batch, which is shorter.
+//! A panic in the user's code loses no result, and a wrong hint of an iterator is no panic. The tests
+//! cover every batch method of every type, a panic in the iterator, the hasher or the callback, and
+//! every position: in the first batches, and in the last batch, which is shorter.
 
 use core::hash::{Hash, Hasher};
 use core::panic::AssertUnwindSafe;
@@ -249,4 +249,45 @@ cuckoo! {
     cuckoo_with_wide_fingerprints CuckooFilter 1e-8;
     once_cuckoo OnceCuckooFilter 1e-3;
     once_cuckoo_with_wide_fingerprints OnceCuckooFilter 1e-8;
+}
+
+/// An iterator with a wrong hint of its length.
+struct Hinted<I>(I, (usize, Option<usize>));
+
+impl<I: Iterator> Iterator for Hinted<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.1
+    }
+}
+
+/// No batch method panics, or loses an item, if the hint of an iterator is wrong.
+#[test]
+fn a_wrong_hint_of_the_length_is_harmless() {
+    for hint in [(usize::MAX, None), (usize::MAX, Some(3)), (0, Some(0)), (1 << 60, Some(1 << 60))]
+    {
+        for count in [0, 1, 32, 33, 34, ITEMS as usize] {
+            let items = || Hinted(0..count as u64, hint);
+            let seen = BloomFilter::<u64>::with_capacity(1000).expect("small");
+            assert_eq!(seen.insert_many(items()).len(), count, "{hint:?}");
+            assert_eq!(seen.contains_many(items()), vec![true; count], "{hint:?}");
+            assert_eq!(Filter::contains_many(&seen, items()), vec![true; count], "{hint:?}");
+            let copies = CuckooFilter::<u64>::with_capacity(1000).expect("small");
+            assert_eq!(copies.insert_many(items()), vec![Ok(()); count], "{hint:?}");
+            assert_eq!(copies.try_insert_many(items()), vec![Ok(true); count], "{hint:?}");
+            assert_eq!(copies.contains_many(items()), vec![true; count], "{hint:?}");
+            assert_eq!(copies.remove_many(items()), vec![true; count], "{hint:?}");
+        }
+    }
+    // More items than the memory that is reserved at first.
+    let count = (1 << 20) + 34;
+    let seen = BloomFilter::<u64>::with_capacity(count).expect("small");
+    let new = seen.insert_many(0..count as u64);
+    assert!(new.len() == count && new.iter().filter(|new| **new).count() > count / 2);
+    assert_eq!(seen.contains_many(Hinted(0..count as u64, (0, None))), vec![true; count]);
 }
