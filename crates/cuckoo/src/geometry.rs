@@ -9,10 +9,7 @@ use tamis_sync::{LINE_BITS, LINE_BYTES, PairAccess};
 use crate::bucket::{Shape, shapes};
 use crate::growth::plan::Plan;
 use crate::place::{self, Class};
-use crate::sizing;
-
-/// The highest number of buckets. The number of their bits still fits in 64 bits.
-pub(crate) const MAX_BUCKETS: u64 = 1 << 56;
+use crate::sizing::{self, MAX_BUCKETS};
 
 /// The highest number of stripes. A thread holds a lock for about 50 ns, so even 16 threads that do
 /// nothing else rarely want the same stripe.

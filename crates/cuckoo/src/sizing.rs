@@ -4,6 +4,9 @@ use libm::{expm1, log1p};
 
 use crate::bucket::{Shape, shapes};
 
+/// The highest number of buckets. The number of their bits still fits in 64 bits.
+pub(crate) const MAX_BUCKETS: u64 = 1 << 56;
+
 /// The number of 64-bit hashes.
 const ALL_HASHES: f64 = 18_446_744_073_709_551_616.0;
 
@@ -102,19 +105,22 @@ pub(crate) fn with_equal_hashes(of_classes: f64, items: f64) -> f64 {
 /// Returns the number of buckets and the shape that hold the items at the rate, of the shapes that
 /// this processor supports: the fewest bits, or a faster shape that takes up to a nineteenth more.
 /// The error is the lowest possible rate: that of the widest fingerprints in a filter at half its
-/// capacity.
+/// capacity; 1 if no filter has the capacity.
 ///
 /// A wider fingerprint is not the only way to a lower rate. A little below the rate of a shape,
 /// more buckets of the same shape need fewer bits than the next shape.
 pub(crate) fn solve(items: u64, rate: f64) -> Result<(u64, Shape), f64> {
-    // The lowest rate on offer: the widest shape, with twice the buckets that the items need.
-    let lowest = shapes().max_by_key(|shape| shape.width).map_or(1.0, |widest| {
-        self::rate(buckets_by_load(items, widest).saturating_mul(2), widest, items)
+    // The lowest rate on offer: that of the widest shape, with twice the buckets that the items
+    // need. Near the highest number of buckets that may be another shape, or none.
+    let lowest = shapes().filter_map(|shape| {
+        let buckets = buckets_by_load(items, shape);
+        (buckets <= MAX_BUCKETS).then(|| self::rate(MAX_BUCKETS.min(2 * buckets), shape, items))
     });
+    let lowest = lowest.fold(1.0, f64::min);
     // For each shape, enough buckets for the items and for the rate.
     let sizes = shapes().filter_map(|shape| {
         let buckets = buckets_for(items, shape).max(buckets_for_rate(items, rate, shape)?);
-        Some((buckets, shape))
+        (buckets <= MAX_BUCKETS).then_some((buckets, shape))
     });
     // Choose the shape with the fewest bits, counting those of slower shapes for more.
     let fewest = sizes.min_by_key(|&(buckets, shape)| {

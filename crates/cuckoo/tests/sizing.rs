@@ -210,6 +210,28 @@ fn the_lowest_rate_of_an_error_is_possible() {
         assert!(sized(items, lowest * 1.0001).is_ok(), "{items}: {lowest:e}");
         assert!(sized(items, lowest * 0.99).is_err(), "{items}: {lowest:e}");
     }
+    // If no filter has the capacity, the error names no rate.
+    for power in 50..64 {
+        for items in [1_u64 << power, (1 << power) / 5 * 7] {
+            for rate in [1e-18, 1e-4, 0.01, 0.3] {
+                check_lowest(items, |rate| sized(items, rate), rate);
+                for first in [1000, items / 2, items] {
+                    let grows = builder().capacity(first as usize).max_capacity(items as usize);
+                    let sized = |rate| grows.clone().false_positive_rate(rate).geometry();
+                    check_lowest(items, sized, rate);
+                }
+            }
+        }
+    }
+}
+
+/// Checks the error at this rate, if there is one.
+fn check_lowest(items: u64, sized: impl Fn(f64) -> Result<Geometry, BuildError>, rate: f64) {
+    if let Err(BuildError::RateTooLow { lowest, .. }) = sized(rate) {
+        let rate = if lowest < 1.0 { lowest * 1.0001 } else { 0.999_999 };
+        let result = sized(rate.min(0.999_999));
+        assert_eq!(result.is_ok(), lowest < 1.0, "{items} {lowest:e}: {result:?}");
+    }
 }
 
 #[test]
