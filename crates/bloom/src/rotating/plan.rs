@@ -165,10 +165,11 @@ pub(crate) fn rate_per_generation(rate: f64, generations: u32) -> f64 {
     (rate.min(HIGHEST_RATE) / f64::from(generations)).max(f64::MIN_POSITIVE)
 }
 
-/// Returns the rate of that many full generations together, each of this rate. One of 1 or more,
-/// which says that no rate is possible, stays as it is.
+/// Returns the rate of that many full generations together, each of this rate; 1, which says that
+/// no rate is possible, if it is above the highest rate.
 pub(crate) fn rate_of_generations(each: f64, generations: u32) -> f64 {
-    if each < 1.0 { each * f64::from(generations) } else { each }
+    let highest = rate_per_generation(HIGHEST_RATE, generations);
+    if each <= highest { each * f64::from(generations) } else { 1.0 }
 }
 
 /// Returns a time or span in nanoseconds; one of more than 584 years counts as the largest.
@@ -194,6 +195,28 @@ mod tests {
         };
         assert_eq!(rate, 1.11e-13);
         assert!(build(1.0001 * lowest).is_ok() && build(0.9999 * lowest).is_err());
+    }
+
+    /// If no filter has the capacity, the error names no rate.
+    #[test]
+    fn the_lowest_rate_is_1_if_none_can_be_built() {
+        let (mut none, mut some) = (0, 0);
+        for (capacity, generations) in
+            (40..64).flat_map(|power| [2, 7, 16].map(|generations| (1 << power, generations)))
+        {
+            let build = |rate| {
+                let builder = crate::RotatingBloomFilter::<u64>::builder().capacity(capacity);
+                builder.generations(generations).false_positive_rate(rate).geometry()
+            };
+            for rate in [1e-9, 0.01, 0.29, 0.99] {
+                let Err(crate::BuildError::RateTooLow { lowest, .. }) = build(rate) else {
+                    continue;
+                };
+                assert_eq!(build(1.0001 * lowest.min(0.99)).is_ok(), lowest < 1.0, "{capacity}");
+                if lowest < 1.0 { some += 1 } else { none += 1 }
+            }
+        }
+        assert!(none > 5 && some > 5, "{none} {some}");
     }
 
     proptest! {
