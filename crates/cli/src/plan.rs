@@ -4,7 +4,7 @@
 use core::fmt::Write;
 
 use serde_json::{Value, json};
-use tamis::BuildError;
+use tamis::{BuildError, RotatingBloomFilter};
 
 use crate::args::PlanArgs;
 use crate::error::Error;
@@ -17,6 +17,8 @@ use crate::units::{bytes, counted, grouped, rate_up};
 struct Row {
     kind: FileKind,
     sizes: Result<Geometry, BuildError>,
+    /// The bytes of memory that it takes.
+    memory: u64,
     /// What fits into the memory, if an amount was given.
     fit: Option<Fit>,
 }
@@ -37,6 +39,7 @@ pub(crate) fn text(args: &PlanArgs) -> Result<String, Error> {
     let rows = FileKind::PLANNED.map(|kind| Row {
         kind,
         sizes: sizes(kind, capacity, rate),
+        memory: memory(kind, capacity, rate).unwrap_or(u64::MAX),
         fit: max_memory.map(|memory| fit(kind, capacity, rate, memory)),
     });
     match rows[0].sizes {
@@ -53,13 +56,21 @@ fn sizes(kind: FileKind, capacity: u64, rate: f64) -> Result<Geometry, BuildErro
     kind.geometry(capacity, rate)?.ok_or(BuildError::Unsized)
 }
 
+/// The bytes of memory of a kind whose sizes are known.
+fn memory(kind: FileKind, capacity: u64, rate: f64) -> Result<u64, BuildError> {
+    let sizes = sizes(kind, capacity, rate)?;
+    let Geometry::Rotating(_) = sizes else { return Ok(sizes.size_in_bytes()) };
+    // With its locks.
+    let window = RotatingBloomFilter::<[u8]>::builder().generations(GENERATIONS);
+    window.capacity(capacity as usize).false_positive_rate(rate).size_in_bytes()
+}
+
 /// Finds what fits into `memory`. Sizes grow with the number of items and with a falling rate, so
 /// bisection finds it. (A cuckoo filter may become a twentieth smaller where its shape changes;
 /// there the result may be that much too low.)
 fn fit(kind: FileKind, capacity: u64, rate: f64, memory: u64) -> Fit {
-    let fits = |capacity, rate| {
-        sizes(kind, capacity, rate).is_ok_and(|sizes| sizes.size_in_bytes() <= memory)
-    };
+    let fits =
+        |capacity, rate| self::memory(kind, capacity, rate).is_ok_and(|bytes| bytes <= memory);
     Fit {
         fits: fits(capacity, rate),
         capacity: most(|capacity| fits(capacity, rate)),
@@ -131,7 +142,7 @@ fn to_table(args: &PlanArgs, rows: &[Row]) -> String {
         "false/10^6",
         "for",
     );
-    for &Row { kind, ref sizes, .. } in rows {
+    for &Row { kind, ref sizes, memory, .. } in rows {
         // Writes to a string do not fail.
         let _ = match sizes {
             Ok(sizes) => writeln!(
@@ -139,17 +150,17 @@ fn to_table(args: &PlanArgs, rows: &[Row]) -> String {
                 "{:<8} {:>10.2} {:>10} {:>20} {:>5.1}% {:>12}  {}",
                 kind,
                 sizes.bits() as f64 / args.capacity as f64,
-                bytes(sizes.size_in_bytes()),
+                bytes(memory),
                 layout(sizes),
                 fill(sizes, args.capacity) * 100.0,
                 per_million(sizes.false_positive_rate_at(args.capacity)),
                 purpose(kind),
             ),
             Err(refusal) => match lowest_rate(*refusal) {
-                Some(lowest) => {
+                Some(lowest) if lowest < 1.0 => {
                     writeln!(text, "{kind:<8} cannot go below rate {}", rate_up(lowest))
                 }
-                None => writeln!(text, "{kind:<8} {refusal}"),
+                _ => writeln!(text, "{kind:<8} {refusal}"),
             },
         };
     }
@@ -250,11 +261,12 @@ fn per_million(rate: f64) -> String {
 fn to_json(args: &PlanArgs, rows: &[Row]) -> String {
     let kinds: Vec<Value> = rows
         .iter()
-        .map(|Row { kind, sizes, fit }| {
+        .map(|Row { kind, sizes, memory, fit }| {
             let mut value = json!({ "kind": kind.name(), "for": purpose(*kind) });
             match sizes {
                 Ok(sizes) => {
                     describe(&mut value, sizes, args.capacity);
+                    value["bytes"] = json!(memory);
                     if matches!(kind, FileKind::Fixed(Kind::Blocked | Kind::Once)) {
                         value["bits_per_item_by_words"] = bits_by_words(args.capacity, args.rate)
                             .into_iter()
@@ -284,7 +296,6 @@ fn to_json(args: &PlanArgs, rows: &[Row]) -> String {
 /// Adds the figures of a filter with `items` items.
 fn describe(value: &mut Value, sizes: &Geometry, items: u64) {
     value["bits_per_item"] = json!(sizes.bits() as f64 / items as f64);
-    value["bytes"] = json!(sizes.size_in_bytes());
     value["false_positive_rate"] = json!(sizes.false_positive_rate_at(items));
     if matches!(sizes, Geometry::Rotating(_)) {
         value["generations"] = json!(GENERATIONS);
@@ -326,14 +337,26 @@ mod tests {
         {
             let fit = fit(kind, 10_000_000, 1e-6, memory);
             assert!(!fit.fits);
-            let bytes =
-                |capacity, rate| sizes(kind, capacity, rate).expect("a filter").size_in_bytes();
+            let bytes = |capacity, rate| self::memory(kind, capacity, rate).expect("a filter");
             assert!(bytes(fit.capacity, 1e-6) <= memory && bytes(fit.capacity + 1, 1e-6) > memory);
             let Some(rate) = fit.rate else {
                 assert!(bytes(10_000_000, 0.99) > memory, "{kind}");
                 continue;
             };
             assert!(bytes(10_000_000, rate) <= memory && bytes(10_000_000, rate * 0.99) > memory);
+        }
+    }
+
+    /// The locks of a window are counted.
+    #[test]
+    fn the_memory_is_that_of_the_filter() {
+        for items in [1_u64, 1000, 100_000] {
+            let window = RotatingBloomFilter::<[u8]>::builder().capacity(items as usize);
+            let built = window.false_positive_rate(1e-4).build().expect("small");
+            let planned = memory(FileKind::Rotating, items, 1e-4).expect("small");
+            assert_eq!(planned, built.size_in_bytes());
+            let fits = |memory| fit(FileKind::Rotating, items, 1e-4, memory).fits;
+            assert!(fits(planned) && !fits(planned - 1));
         }
     }
 

@@ -9,9 +9,6 @@ use tamis::{BuildError, CuckooFilter, OnceBloomFilter, cuckoo};
 use crate::keys::Count;
 use crate::shared::LOWEST_RATE;
 
-/// The generations of a rotating filter, and the one that is being cleared.
-const GENERATIONS: u64 = 8;
-
 /// What a filter takes.
 #[pyclass(frozen, get_all, module = "tamis")]
 pub(crate) struct Plan {
@@ -62,10 +59,7 @@ pub(crate) fn plan<'py>(
                 .geometry()
                 .map(|sizes| sizes.size_in_bytes()),
         ),
-        (
-            "RotatingBloomFilter",
-            rotating.geometry().map(|sizes| GENERATIONS * sizes.size_in_bytes()),
-        ),
+        ("RotatingBloomFilter", rotating.size_in_bytes()),
         ("SharedBloomFilter", shared),
     ];
     let plans = PyDict::new(py);

@@ -207,6 +207,13 @@ def test_plan_has_a_size_or_none_for_each_class() -> None:
         if name not in ("SharedBloomFilter",):
             size = sys.getsizeof(getattr(tamis, name)(10_000, rate=1e-4))
             assert abs(size - plan.size_in_bytes) < 2000 + plan.size_in_bytes / 50, name
+    # The locks of a window are counted. The object itself has a size, too.
+    more = set()
+    for capacity in (1, 10_000, 1_000_000):
+        plan = tamis.plan(capacity)["RotatingBloomFilter"]
+        assert plan is not None
+        more.add(sys.getsizeof(tamis.RotatingBloomFilter(capacity)) - plan.size_in_bytes)
+    assert len(more) == 1 and more.pop() < 500
     assert tamis.plan(10_000, 1e-9)["SharedBloomFilter"] is None
     with pytest.raises(ValueError):
         tamis.plan(10_000, 2.0)

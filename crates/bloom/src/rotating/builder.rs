@@ -12,6 +12,7 @@ use super::array::Rotating;
 use super::plan::{
     MAX_GENERATIONS, MIN_GENERATIONS, Plan, rate_of_generations, rate_per_generation,
 };
+use super::state::Ring;
 use crate::builder::DEFAULT_RATE;
 use crate::geometry::{Geometry, Kind};
 
@@ -216,6 +217,26 @@ impl<T: ?Sized, S> RotatingBuilder<T, S> {
     /// ```
     pub fn geometry(&self) -> Result<Geometry, BuildError> {
         self.sizes().map(|(_, geometry)| geometry)
+    }
+
+    /// Returns the memory of the filter in bytes, without building it: all generations, the one
+    /// that is being cleared, and the locks.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build), apart from a failed allocation.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let builder = RotatingBloomFilter::<str>::builder().capacity(10_000);
+    /// assert_eq!(builder.size_in_bytes()?, builder.build()?.size_in_bytes());
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    pub fn size_in_bytes(&self) -> Result<u64, BuildError> {
+        self.sizes().map(|(plan, geometry)| Ring::bytes_of(&plan, geometry.lines()))
     }
 
     fn sizes(&self) -> Result<(Plan, Geometry), BuildError> {

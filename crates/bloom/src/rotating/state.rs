@@ -17,7 +17,7 @@
 //! array per generation (Zen 5). The price is that a clearing writes to all lines of the array.
 
 use tamis_sync::{
-    AllocError, CachePadded, LINE_WORDS, Lines, Ordering, StripeGuard, Stripes, Word,
+    AllocError, CachePadded, LINE_BYTES, LINE_WORDS, Lines, Ordering, StripeGuard, Stripes, Word,
 };
 
 use super::clock::Clock;
@@ -126,6 +126,12 @@ impl Ring {
         places.saturating_mul(plan.slots() as u64)
     }
 
+    /// Returns the bytes of the array and the stripes; on overflow a number that cannot be
+    /// allocated.
+    pub(crate) fn bytes_of(plan: &Plan, places: u64) -> u64 {
+        Self::lines_of(plan, places).saturating_add(plan.stripes).saturating_mul(LINE_BYTES as u64)
+    }
+
     pub(crate) fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -135,7 +141,7 @@ impl Ring {
     }
 
     pub(crate) fn size_in_bytes(&self) -> u64 {
-        ((self.lines.len() + self.stripes.len()) * size_of::<[u64; LINE_WORDS]>()) as u64
+        Self::bytes_of(&self.plan, self.places)
     }
 
     #[inline(always)]

@@ -27,6 +27,20 @@ fn builder() -> RotatingBuilder<u64, Rapid> {
     RotatingBuilder::new(Rapid::with_seed(5))
 }
 
+#[test]
+fn the_size_is_known_before_the_filter_is_built() {
+    for capacity in [0, 1, 1000, 30_000, 1_000_000] {
+        for generations in [2, 3, 7, 16] {
+            let builder = builder().capacity(capacity).generations(generations);
+            let size = builder.size_in_bytes().unwrap();
+            let lines = raw::rotating_lines(builder.geometry().unwrap(), generations);
+            assert!(size > 64 * lines, "the locks are missing");
+            assert_eq!(size, builder.build().unwrap().size_in_bytes());
+        }
+    }
+    assert!(builder().capacity(usize::MAX).false_positive_rate(1e-9).size_in_bytes().is_err());
+}
+
 /// The most events that a count of `of` trials has, but for a probability of 1e-13: the streams are
 /// random.
 fn most(chance: f64, of: u64) -> u64 {
