@@ -129,13 +129,14 @@ macro_rules! queries {
         impl $name {
             /// Add all items of the iterables. Return how many were new.
             ///
-            /// (Of a `CuckooFilter`: how many copies were added.)
+            /// (Of a `CuckooFilter`: how many copies were added. If there is no room for one, raise
+            /// `tamis.Full`, and add none after it.)
             ///
             /// An iterable is a list, a generator or any other; an array of numpy or another buffer
             /// of integers or of bytes of one length; or a column of Arrow (pyarrow, polars,
             /// DuckDB, pandas). Arrays and columns are read without the interpreter lock. If an
-            /// item is no key, or there is no room for it, those before it have been added, and
-            /// none after it; an iterator may have been read further.
+            /// item is no key, those before it have been added, and none after it; an iterator may
+            /// have been read further.
             ///
             /// >>> import tamis
             /// >>> seen = tamis.BloomFilter(1000, 1e-9)
