@@ -6,12 +6,12 @@ use std::ops::Range;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyMemoryView, PySlice};
+use pyo3::types::{PyMemoryView, PySlice, PyType};
 use tamis::hash::StableHasher;
 
 use crate::block::{Block, Run, with_hasher};
 use crate::fork;
-use crate::keys::{Keys, hash_i64, hash_i128};
+use crate::keys::{Keys, hash_bool, hash_i64, hash_i128};
 use crate::unchecked::Numbers;
 
 /// The bytes that are read at a time. The thread checks for signals between two chunks, and may
@@ -23,6 +23,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 enum Items {
     Signed,
     Unsigned,
+    Bool,
     Bytes,
 }
 
@@ -47,16 +48,17 @@ macro_rules! with_type {
             (Items::Unsigned, 2) => $numbers!(u16, hash_i64),
             (Items::Unsigned, 4) => $numbers!(u32, hash_i64),
             (Items::Unsigned, 8) => $numbers!(u64, hash_i128),
+            (Items::Bool, 1) => $numbers!(u8, hash_bool),
             _ => $other,
         }
     };
 }
 
 impl<'py> Column<'py> {
-    /// Returns the buffer of an object, or `None` if it has none, or one of other items.
+    /// Returns the buffer of an object, or `None` if it has none, one of other items, or one that
+    /// may not have its elements.
     pub(crate) fn of(object: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
-        // The buffer of numpy's masked arrays has what the mask hides. Its elements have not.
-        if object.getattr_opt("mask")?.is_some() {
+        if !has_its_elements(&object.get_type())? {
             return Ok(None);
         }
         let Ok(view) = PyMemoryView::from(object) else { return Ok(None) };
@@ -68,7 +70,8 @@ impl<'py> Column<'py> {
         };
         let items = match code {
             "b" | "h" | "i" | "l" | "q" | "n" => Items::Signed,
-            "B" | "H" | "I" | "L" | "Q" | "N" | "?" => Items::Unsigned,
+            "B" | "H" | "I" | "L" | "Q" | "N" => Items::Unsigned,
+            "?" => Items::Bool,
             _ if is_bytes(code) && item_bytes > 0 => Items::Bytes,
             _ => return Ok(None),
         };
@@ -144,6 +147,16 @@ impl<'py> Column<'py> {
         }
         Ok(())
     }
+}
+
+/// Whether a buffer of this type has what iteration yields. Others may not have it: a masked array
+/// hides some elements, a `chararray` strips white space, and an `mmap` yields bytes.
+fn has_its_elements(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    let (module, name) = (class.module()?, class.name()?);
+    Ok(matches!(
+        (module.to_str()?, name.to_str()?),
+        ("builtins", "memoryview") | ("array", "array") | ("numpy", "ndarray" | "memmap")
+    ))
 }
 
 /// Whether a format is that of bytes of one length, as "16s".

@@ -106,6 +106,12 @@ pub(crate) fn hash_i64(hasher: &impl StableHasher, number: i64) -> u64 {
     hasher.hash_bytes(&number.to_le_bytes())
 }
 
+/// The hash of a byte that is `False` if it is 0, and else `True`.
+#[inline]
+pub(crate) fn hash_bool(hasher: &impl StableHasher, byte: i64) -> u64 {
+    hash_i64(hasher, (byte != 0).into())
+}
+
 /// The hash of any number: that of an `i64` if it is one, else Rust's `i128` has the same.
 #[inline]
 pub(crate) fn hash_i128(hasher: &impl StableHasher, number: i128) -> u64 {

@@ -1,7 +1,10 @@
 """Arrays and columns: they have the answers of their elements, and no interpreter lock."""
 
 import array
-from collections.abc import Callable, Sequence
+import ctypes
+import mmap
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import numpy
 import polars
@@ -70,6 +73,44 @@ def test_a_result_is_an_array_without_a_copy() -> None:
     as_array = numpy.asarray(result)
     assert as_array.dtype == bool and as_array.tolist() == [True, False]
     assert numpy.shares_memory(as_array, numpy.asarray(result))
+
+
+def test_buffers_whose_elements_differ_are_iterated(tmp_path: Path) -> None:
+    # This class strips white space on access.
+    items = numpy.char.array([b"a  ", b"b"])
+    assert_same(items, list(items))
+    assert_same(items[:1], [b"a"])
+
+    class Doubled(numpy.ndarray):
+        def __iter__(self) -> Iterator[int]:
+            return (2 * int(number) for number in memoryview(self))
+
+    assert_same(numpy.arange(3, 9).view(Doubled), [6, 8, 10, 12, 14, 16])
+    (tmp_path / "bytes").write_bytes(b"aab\0")
+    with (
+        open(tmp_path / "bytes", "rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped,
+    ):
+        assert_same(mapped, list(mapped))
+        assert_same(memoryview(mapped), list(b"aab\0"))
+
+
+def test_each_bool_but_0_is_true() -> None:
+    items = numpy.array([0, 1, 2, 255, 0], numpy.uint8).view(bool)
+    for bools in (items, numpy.repeat(items, 2)[::2], items[::-1][::-1].copy()):
+        assert_same(bools, [False, True, True, True, False])
+    assert_same(memoryview(bytes(items)).cast("?"), [False, True, True, True, False])
+
+
+def test_subclasses_of_arrays_and_buffers_of_the_system() -> None:
+    items = [3, 1, 2, 1]
+    mapped = numpy.zeros(4, numpy.int64).view(numpy.memmap)
+    mapped[:] = items
+    record = numpy.rec.array([(3,), (1,)], dtype=[("a", "i8")])
+    numbers = (ctypes.c_int64 * 4)(*items)
+    for column in (mapped, array.array("q", items), numbers, memoryview(numbers)):
+        assert_same(column, items)
+    assert_same(record["a"], items[:2])
 
 
 STRINGS = ["", "a", "é", "x" * 100, "a\0b"]
@@ -144,7 +185,7 @@ def test_objects_of_polars_are_no_addresses() -> None:
         polars.Series([1, None]),
         pyarrow.table({"a": [1, 2], "b": [3, 4]}),
         numpy.zeros((2, 2), int),
-        numpy.int64(7).reshape(()),
+        numpy.array(7),
     ],
 )
 def test_nulls_tables_and_dimensions_are_value_errors(items: object) -> None:
@@ -163,6 +204,7 @@ def test_nulls_tables_and_dimensions_are_value_errors(items: object) -> None:
         numpy.ma.array([1, 2, 3], mask=[True, False, False]),
         pyarrow.array([1.5]),
         pyarrow.array([[1], [2]]),
+        numpy.int64(7),
         7,
         None,
     ],
