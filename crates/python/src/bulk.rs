@@ -17,15 +17,7 @@ const BLOCKS_PER_TURN: u64 = 64;
 /// Hashes all items of an iterable, and calls `run` for each block of hashes, in order. If an item
 /// is no key, or the iterator fails, `run` has been called for the items before it.
 pub(crate) fn for_each(items: &Bound<'_, PyAny>, keys: &Keys, run: &mut Run<'_>) -> PyResult<()> {
-    if items.is_instance_of::<PyString>()
-        || items.is_instance_of::<PyBytes>()
-        || items.is_instance_of::<PyByteArray>()
-    {
-        let name = items.get_type().name()?;
-        return Err(PyTypeError::new_err(format!(
-            "{name} is one item, and an iterable of items is needed; put it in a list, or use add()"
-        )));
-    }
+    require_many(items)?;
     if let Ok(list) = items.cast_exact::<PyList>() {
         return of_objects(items.py(), list.iter().map(Ok), keys, run);
     }
@@ -42,6 +34,20 @@ pub(crate) fn for_each(items: &Bound<'_, PyAny>, keys: &Keys, run: &mut Run<'_>)
         }
     }
     of_objects(items.py(), items.try_iter()?, keys, run)
+}
+
+/// Returns an error for what is one item, although Python iterates over it.
+pub(crate) fn require_many(items: &Bound<'_, PyAny>) -> PyResult<()> {
+    if items.is_instance_of::<PyString>()
+        || items.is_instance_of::<PyBytes>()
+        || items.is_instance_of::<PyByteArray>()
+    {
+        let name = items.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "{name} is one item, and an iterable of items is needed; put it in a list"
+        )));
+    }
+    Ok(())
 }
 
 fn of_objects<'py>(

@@ -3,15 +3,16 @@
 use std::any::Any;
 use std::path::PathBuf;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyInt, PyString};
+use pyo3::types::{PyBytes, PyDict};
 use tamis::formats::foreign::{self, AnyFilter, Format, Key, RbloomFilter};
 
-use crate::bulk::bools;
+use crate::bulk::{bools, require_many};
 use crate::errors::of_foreign;
 use crate::fork;
+use crate::keys::Item;
 
 /// A filter that another system wrote.
 #[pyclass(frozen, module = "tamis")]
@@ -27,22 +28,17 @@ impl ForeignFilter {
 
     /// Queries what the function of the user returned, or the item.
     fn contains_key(&self, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let found = if let Ok(text) = key.cast::<PyString>() {
-            self.filter.contains(Key::Text(text.to_str()?))
-        } else if let Ok(bytes) = key.cast::<PyBytes>() {
-            self.filter.contains(Key::Bytes(bytes.as_bytes()))
-        } else if let Ok(number) = key.cast::<PyInt>() {
-            let any: &dyn Any = &*self.filter;
-            // The program that wrote it had a hash function of its own.
-            if let Some(rbloom) = any.downcast_ref::<RbloomFilter>() {
-                return Ok(rbloom.contains_hash(number.extract().map_err(out_of_range)?));
+        let found = match Item::of(key)? {
+            Item::Text(text) => self.filter.contains(Key::Text(text.to_str()?)),
+            Item::Bytes(bytes) => self.filter.contains(Key::Bytes(bytes.as_bytes())),
+            Item::Int(number) => {
+                let any: &dyn Any = &*self.filter;
+                // The program that wrote it had a hash function of its own.
+                if let Some(rbloom) = any.downcast_ref::<RbloomFilter>() {
+                    return Ok(rbloom.contains_hash(number.extract().map_err(out_of_range)?));
+                }
+                self.filter.contains(Key::I64(number.extract().map_err(out_of_range)?))
             }
-            self.filter.contains(Key::I64(number.extract().map_err(out_of_range)?))
-        } else {
-            let name = key.get_type().name()?;
-            return Err(PyTypeError::new_err(format!(
-                "an item must be str, bytes or int, not {name}"
-            )));
         };
         found.map_err(of_foreign)
     }
@@ -64,9 +60,7 @@ impl ForeignFilter {
     /// Query all items of an iterable. Return a buffer of bools, one per item.
     #[pyo3(signature = (items, /))]
     fn contains_many<'py>(&self, items: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        if items.is_instance_of::<PyString>() || items.is_instance_of::<PyBytes>() {
-            return Err(PyTypeError::new_err("it is one item, and an iterable of items is needed"));
-        }
+        require_many(items)?;
         let mut results = Vec::new();
         for item in items.try_iter()? {
             results.push(u8::from(self.__contains__(&item?)?));

@@ -60,24 +60,43 @@ pub(crate) fn quick_hash(hasher: &impl StableHasher, key: &Bound<'_, PyAny>) -> 
 /// Hashes any key: also a large number, one of a subclass, or one that has `__index__`.
 #[cold]
 fn hash_other(hasher: &AnyStable, key: &Bound<'_, PyAny>) -> PyResult<u64> {
-    if let Ok(text) = key.cast::<PyString>() {
-        return Ok(hasher.hash_bytes(text.to_str()?.as_bytes()));
+    match Item::of(key)? {
+        Item::Text(text) => Ok(hasher.hash_bytes(text.to_str()?.as_bytes())),
+        Item::Bytes(bytes) => Ok(hasher.hash_bytes(bytes.as_bytes())),
+        Item::Int(number) => hash_number(hasher, &number),
     }
-    if let Ok(bytes) = key.cast::<PyBytes>() {
-        return Ok(hasher.hash_bytes(bytes.as_bytes()));
+}
+
+/// A key, by what it is to a filter.
+pub(crate) enum Item<'a, 'py> {
+    Text(&'a Bound<'py, PyString>),
+    Bytes(&'a Bound<'py, PyBytes>),
+    Int(Bound<'py, PyInt>),
+}
+
+impl<'a, 'py> Item<'a, 'py> {
+    pub(crate) fn of(key: &'a Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Ok(text) = key.cast() {
+            return Ok(Self::Text(text));
+        }
+        if let Ok(bytes) = key.cast() {
+            return Ok(Self::Bytes(bytes));
+        }
+        if let Some(number) = unchecked::index_of(key)? {
+            return Ok(Self::Int(number));
+        }
+        let name = key.get_type().fully_qualified_name()?;
+        match name.to_str()? {
+            // It is no int to Python. In an array it is one here.
+            "numpy.bool" | "numpy.bool_" => {
+                Ok(Self::Int(PyInt::new(key.py(), i64::from(key.is_truthy()?))))
+            }
+            name => Err(PyTypeError::new_err(format!(
+                "an item must be str, bytes or int, not {name}; give the filter a function, as \
+                 `key=lambda item: ...`, that returns one of them"
+            ))),
+        }
     }
-    if let Ok(number) = key.cast::<PyInt>() {
-        return hash_number(hasher, number);
-    }
-    if key.hasattr("__index__")? {
-        let number = key.call_method0("__index__")?;
-        return hash_number(hasher, number.cast::<PyInt>()?);
-    }
-    let name = key.get_type().name()?;
-    Err(PyTypeError::new_err(format!(
-        "an item must be str, bytes or int, not {name}; give the filter a function, as \
-         `key=lambda item: ...`, that returns one of them"
-    )))
 }
 
 fn hash_number(hasher: &AnyStable, number: &Bound<'_, PyInt>) -> PyResult<u64> {

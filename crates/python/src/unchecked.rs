@@ -63,6 +63,19 @@ pub(crate) fn i64_of(number: &Bound<'_, PyInt>) -> Option<i64> {
     (overflow == 0).then_some(value)
 }
 
+/// Returns the int of an object, as `operator.index` does, or `None` if its class has none.
+pub(crate) fn index_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyInt>>> {
+    // SAFETY: it is an object, and its `Bound` shows that the thread holds the interpreter lock.
+    if unsafe { ffi::PyIndex_Check(object.as_ptr()) } == 0 {
+        return Ok(None);
+    }
+    // SAFETY: as above.
+    let number = unsafe { ffi::PyNumber_Index(object.as_ptr()) };
+    // SAFETY: it is a new object or null, with an exception.
+    let number = unsafe { Bound::from_owned_ptr_or_err(object.py(), number) }?;
+    Ok(Some(number.cast_into()?))
+}
+
 /// Returns the UTF-8 of a text, unless it has a lone surrogate. Python keeps it with the text.
 #[inline]
 pub(crate) fn utf8_of<'a>(text: &'a Bound<'_, PyString>) -> Option<&'a [u8]> {

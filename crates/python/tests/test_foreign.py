@@ -1,10 +1,12 @@
 """Filters of other packages, read here with the same answers."""
 
+import decimal
 import pickle
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
+import numpy
 import pybloom_live
 import pytest
 import rbloom
@@ -58,6 +60,24 @@ def test_a_foreign_filter_refuses_other_items() -> None:
             item in ours  # noqa: B015
     with pytest.raises(ValueError):
         2**200 in ours  # noqa: B015
-    with pytest.raises(TypeError):
-        ours.contains_many("text")
+    for item in ("text", b"text", bytearray(b"text")):
+        with pytest.raises(TypeError, match="is one item"):
+            ours.contains_many(item)
     assert isinstance(ours, tamis.ForeignFilter)
+
+
+def test_a_foreign_filter_has_the_ints_of_the_other_classes() -> None:
+    theirs = rbloom.Bloom(100, 0.01, lambda number: number)
+    for number in (1, 7, 0):
+        theirs.add(number)
+    ours = foreign.read(theirs.save_bytes(), "rbloom")
+
+    class Index:
+        def __index__(self) -> int:
+            return 7
+
+    items = [numpy.int64(1), Index(), True, numpy.True_, numpy.bool(False), numpy.uint8(7)]
+    assert all(item in ours for item in items) and all(ours.contains_many(items))
+    assert ours.contains_many(numpy.array([1, 7])).tolist() == [True, True]
+    with pytest.raises(TypeError, match="not decimal.Decimal"):
+        decimal.Decimal(1) in ours  # noqa: B015

@@ -1,6 +1,8 @@
 """Items: which are equal, which are refused, and that a key function stands before all."""
 
+import decimal
 import gc
+import operator
 import weakref
 
 import numpy
@@ -27,6 +29,8 @@ class Index:
         (7, Index()),
         (7, numpy.uint8(7)),
         (1, True),
+        (1, numpy.True_),
+        (0, numpy.bool(False)),
         (-1, numpy.int16(-1)),
         (7, (7).to_bytes(8, "little")),
         (-2, (-2).to_bytes(8, "little", signed=True)),
@@ -55,6 +59,25 @@ def test_other_objects_are_type_errors(item: object) -> None:
     for call in (seen.add, seen.__contains__, lambda item: seen.update([item])):
         with pytest.raises(TypeError, match="key="):
             call(item)
+
+
+def test_the_message_names_the_module_of_the_type() -> None:
+    items: list[object] = [decimal.Decimal(1), numpy.float32(1), 1.5, None]
+    for item, name in zip(items, ("decimal.Decimal", "numpy.float32", "float", "NoneType")):
+        with pytest.raises(TypeError, match=f"not {name};"):
+            tamis.BloomFilter(100).add(item)
+
+
+def test_only_the_class_gives_an_index() -> None:
+    class Plain:
+        pass
+
+    plain = Plain()
+    plain.__index__ = lambda: 7  # type: ignore[attr-defined]
+    for item in (plain, Index, numpy.array([7]), numpy.float64(7)):
+        for call in (operator.index, tamis.BloomFilter(100).add):
+            with pytest.raises(TypeError):
+                call(item)  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("item", [2**127, -(2**127) - 1, 10**100, "\ud800", "a\udfffb"])

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 _Path: TypeAlias = str | PathLike[str]
-# Without a function `key`: str, bytes, or an int (or what has `__index__`).
+# Without a function `key`: str, bytes, or an int (or what has `__index__`, or a bool of numpy).
 _Item: TypeAlias = Any
 _Key: TypeAlias = Callable[[Any], str | bytes | SupportsIndex]
 _Seed: TypeAlias = int | Literal["random"]
