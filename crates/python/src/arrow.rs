@@ -29,7 +29,7 @@ pub(crate) enum Column {
 impl Column {
     /// Returns the column of an object, or `None` if it has no interface of Arrow.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
-        if has_objects(object)? {
+        if has_only_elements(object)? {
             return Ok(None);
         }
         if let Some(method) = object.getattr_opt("__arrow_c_array__")? {
@@ -62,9 +62,10 @@ impl Column {
     }
 }
 
-/// Whether it is a Series or a DataFrame of polars with Python objects: in Arrow these are their
-/// addresses, as binary values.
-fn has_objects(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+/// Whether it is a Series or a DataFrame of polars of a type that can only be iterated: in Arrow,
+/// Python objects are their addresses, as binary values, and the other types are not as Arrow has
+/// them.
+fn has_only_elements(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let module = object.get_type().module()?;
     if !module.to_str()?.starts_with("polars.") {
         return Ok(false);
@@ -76,7 +77,7 @@ fn has_objects(object: &Bound<'_, PyAny>) -> PyResult<bool> {
         types = dtypes.extract()?;
     }
     for dtype in types {
-        if dtype.str()?.to_str()? == "Object" {
+        if matches!(dtype.str()?.to_str()?, "Object" | "Null" | "Int128" | "UInt128") {
             return Ok(true);
         }
     }

@@ -166,6 +166,20 @@ def test_a_dictionary_may_have_a_null_that_no_row_has(values: list[object]) -> N
     assert seen.contains_many(dictionary([2, 1], values)).tolist() == [True, True]
 
 
+@pytest.mark.parametrize("dtype", [polars.Int128, polars.UInt128])
+def test_integers_of_polars_with_128_bits(dtype: type[polars.DataType]) -> None:
+    values = [0, 77, 2**63, 2**126]
+    assert_same(polars.Series(values, dtype=dtype), values)
+    assert_same(polars.Series([], dtype=dtype), [])
+
+
+def test_nulls_of_polars_are_no_items() -> None:
+    seen = tamis.BloomFilter(100)
+    assert seen.update(polars.Series([], dtype=polars.Null)) == 0
+    with pytest.raises(TypeError, match="not NoneType"):
+        seen.update(polars.Series([None], dtype=polars.Null))
+
+
 def test_objects_of_polars_are_no_addresses() -> None:
     seen = tamis.BloomFilter(100, 1e-9)
     assert seen.update(polars.Series(["a", 7], dtype=polars.Object)) == 2
