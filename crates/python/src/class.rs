@@ -216,7 +216,7 @@ macro_rules! claims {
             ///
             /// `numpy.asarray` makes an array of it without a copy. Otherwise as `update`. An error
             /// has the attribute `results`: for each item that came before it True or False. Only
-            /// that of a server may come after more items, and has None for those without an answer.
+            /// that of a server may come later, and has None for items without an answer.
             ///
             /// >>> import tamis
             /// >>> seen = tamis.BloomFilter(1000, 1e-9)

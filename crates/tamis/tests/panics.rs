@@ -1,6 +1,6 @@
-//! A panic in the user's code loses no result, and a wrong hint of an iterator is no panic. The tests
-//! cover every batch method of every type, a panic in the iterator, the hasher or the callback, and
-//! every position: in the first batches, and in the last batch, which is shorter.
+//! A panic in the user's code loses no result, and a wrong hint of an iterator is no panic. The
+//! tests cover every batch method of every type, a panic in the iterator, the hasher or the
+//! callback, and every position: in the first batches, and in the last batch, which is shorter.
 
 use core::hash::{Hash, Hasher};
 use core::panic::AssertUnwindSafe;
