@@ -23,8 +23,8 @@ pub(crate) struct Gate(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    /// The bytes that the stream has taken, and the failed writes, of which a part may have been
-    /// sent.
+    /// The bytes that the stream has taken, and the writes that failed or panicked, of which a part
+    /// may have been sent.
     written: u64,
     shut: bool,
 }
@@ -49,8 +49,6 @@ impl Gate {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // A write that panics may have written a part: the count is not used any more, since the
-        // connection is lost.
         lock(&self.0)
     }
 }
@@ -90,13 +88,16 @@ impl AsyncWrite for Watched {
             // The system would take the bytes, and nobody would read them.
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
+        // A stream with encryption may have sent a part before it fails or panics. Until it returns,
+        // the write counts as one that has.
+        let before = state.written;
+        state.written += 1;
         let result = Pin::new(stream).poll_write(context, bytes);
-        state.written += match &result {
-            Poll::Ready(Ok(count)) => *count as u64,
-            // A stream with encryption may have sent a part before it failed.
-            Poll::Ready(Err(_)) => 1,
-            Poll::Pending => 0,
-        };
+        match &result {
+            Poll::Ready(Ok(count)) => state.written = before + *count as u64,
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending => state.written = before,
+        }
         result
     }
 
@@ -113,6 +114,7 @@ impl AsyncWrite for Watched {
 mod tests {
     use core::task::Waker;
     use std::io::Read;
+    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -170,6 +172,54 @@ mod tests {
                 assert_eq!((error.kind(), gate.shut()), (io::ErrorKind::BrokenPipe, 1));
             }
         });
+    }
+
+    /// A stream that panics when it is used.
+    struct Panicking;
+
+    impl Bytes for Panicking {
+        fn has_ended(&self) -> bool {
+            false
+        }
+    }
+
+    impl AsyncRead for Panicking {
+        fn poll_read(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            _: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            unreachable!("nothing is read")
+        }
+    }
+
+    impl AsyncWrite for Panicking {
+        fn poll_write(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            _: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            // Unlike `panic!`, this prints no message.
+            resume_unwind(Box::new(()))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    /// A part may have been sent, so the command counts as sent.
+    #[test]
+    fn a_write_that_panics_counts() {
+        let (mut watched, gate) = Watched::new(Box::new(Panicking));
+        let mut context = Context::from_waker(Waker::noop());
+        let write = || Pin::new(&mut watched).poll_write(&mut context, b"a").is_ready();
+        assert!(catch_unwind(AssertUnwindSafe(write)).is_err());
+        assert_eq!(gate.shut(), 1);
     }
 
     #[test]
