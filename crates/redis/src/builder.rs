@@ -116,18 +116,17 @@ macro_rules! builder {
             /// ```no_run
             /// use std::time::Duration;
             ///
-            /// use tamis_redis::RedisBloomFilter;
-            ///
-            /// let day = Duration::from_secs(24 * 3600);
-            /// let seen = RedisBloomFilter::<str>::builder("redis://127.0.0.1:6379/", "mails")
+            #[doc = begin!($filter $(, $async $await)?)]
+            /// let (address, day) = ("redis://127.0.0.1:6379/", Duration::from_secs(24 * 3600));
+            #[doc = concat!("let seen = ", stringify!($filter), "::<str>::builder(address, \"mails\")")]
             ///     .capacity(10_000_000)
             ///     .window(day)
-            ///     .open_or_create()?;
-            /// if seen.insert("<id@example.org>")? {
+            #[doc = concat!("    .open_or_create()", dot!($($await)?), "?;")]
+            #[doc = concat!("if seen.insert(\"<id@example.org>\")", dot!($($await)?), "? {")]
             ///     // The first in 24 hours.
             /// }
             /// assert_eq!(seen.window(), Some(day));
-            /// # Ok::<(), tamis_redis::Error>(())
+            /// # Ok(()) }
             /// ```
             pub const fn window(mut self, span: Duration) -> Self {
                 self.options.window = Some(span);

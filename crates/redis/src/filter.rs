@@ -47,12 +47,12 @@ impl<T: ?Sized> AsyncRedisBloomFilter<T> {
         Ok(Self { shared: Arc::new(shared.await?), items: PhantomData })
     }
 
-    /// Waits for what needs no filter.
+    /// Returns the future of what needs no filter. A task waits by itself.
     pub(crate) const fn run<F>(future: F) -> F {
         future
     }
 
-    /// A task waits by itself.
+    /// Returns the future of a call.
     pub(crate) const fn wait<F>(&self, future: F) -> F {
         future
     }

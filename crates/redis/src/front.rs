@@ -32,12 +32,12 @@ macro_rules! front {
                 Ok(Self { remote, local })
             }
 
-            /// Inserts an item, as [`RedisBloomFilter::insert`] does, unless the local filter
-            /// contains it.
+            #[doc = concat!("Inserts an item, as [`", stringify!($remote), "::insert`] does, unless")]
+            /// the local filter contains it.
             ///
             /// # Errors
             ///
-            /// As for [`RedisBloomFilter::insert`].
+            #[doc = concat!("As for [`", stringify!($remote), "::insert`].")]
             pub $($async)? fn insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
             where
                 T: Borrow<Q>,
@@ -52,8 +52,8 @@ macro_rules! front {
                 Ok(new)
             }
 
-            /// Inserts many items, as [`RedisBloomFilter::insert_many`] does, except those that the
-            /// local filter contains.
+            #[doc = concat!("Inserts many items, as [`", stringify!($remote), "::insert_many`] does,")]
+            /// except those that the local filter contains.
             ///
             /// # Examples
             ///
@@ -77,6 +77,9 @@ macro_rules! front {
             {
                 let hashes = self.remote.hashes(items);
                 let (unknown, asked) = unknown(&self.local, &hashes);
+                if asked.is_empty() {
+                    return vec![Ok(false); hashes.len()];
+                }
                 let answers = self.remote.insert_hashes(&asked)$(.$await)?;
                 merged(&self.local, &hashes, unknown, answers)
             }
@@ -85,7 +88,7 @@ macro_rules! front {
             ///
             /// # Errors
             ///
-            /// As for [`RedisBloomFilter::contains`].
+            #[doc = concat!("As for [`", stringify!($remote), "::contains`].")]
             pub $($async)? fn contains<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
             where
                 T: Borrow<Q>,

@@ -18,10 +18,10 @@ use crate::examples::{dot, opened};
 use crate::filter::AsyncRedisBloomFilter;
 use crate::window::Window;
 
-/// Writes the methods of a filter, which has a field `shared`. `async await`: of one for tasks. It
-/// has a method `wait`, which returns the future itself.
+/// Writes the methods of a filter, which has a field `shared` and a method `wait`. `async await`:
+/// of the filter for tasks. Its `wait` returns the future, that of the other filter the output.
 macro_rules! methods {
-    ($name:ident $(, $async:ident $await:ident)?) => {
+    ($name:ident by $builder:ident $(, $async:ident $await:ident)?) => {
         impl<T: ?Sized> $name<T> {
             /// Inserts an item. Returns `true` if it was not in the filter: of any number of
             /// clients that insert it at the same time, **exactly one** gets `true`, or none if the
@@ -234,8 +234,10 @@ macro_rules! methods {
             ///
             /// # Errors
             ///
-            /// [`Error::Mismatch`] if the filter does not fit; nothing is changed. After any other
-            /// error some shards have the items and others have not; a push can be repeated.
+            /// [`Error::Mismatch`] if the filter does not fit. This comes before any server is
+            /// asked: nothing is changed, and it is the error also if the filter in Redis was
+            /// replaced. After any other error some shards have the items and others have not; a
+            /// push can be repeated.
             ///
             /// # Examples
             ///
@@ -301,7 +303,8 @@ macro_rules! methods {
             }
 
             /// Returns the span for which the filter remembers items at least, or `None` if it
-            /// forgets none: that of [`Builder::window`](crate::Builder::window).
+            /// forgets none: that of
+            #[doc = concat!("[`", stringify!($builder), "::window`](crate::", stringify!($builder), "::window).")]
             #[must_use]
             pub fn window(&self) -> Option<Duration> {
                 self.shared.window().map(Window::span)
@@ -346,5 +349,5 @@ macro_rules! methods {
     };
 }
 
-methods!(RedisBloomFilter);
-methods!(AsyncRedisBloomFilter, async await);
+methods!(RedisBloomFilter by Builder);
+methods!(AsyncRedisBloomFilter by AsyncBuilder, async await);
