@@ -39,11 +39,11 @@ pub(crate) async fn insert(
 ) {
     let mut rest = items;
     while !rest.is_empty() {
-        let results = match filter.window() {
+        let (sent, results) = match filter.window() {
             Some(window) => window::insert(filter, window, shard, rest).await,
             None => insert_first(filter, shard, rest).await,
         };
-        rest = &rest[results.len()..];
+        rest = &rest[sent..];
         let mut failed = None;
         for (item, inserted) in results {
             failed = inserted.result.as_ref().err().cloned().or(failed);
@@ -59,12 +59,16 @@ pub(crate) async fn insert(
     }
 }
 
-/// Inserts the first items, in any order, and returns their results.
+/// Inserts the first items, in any order. Returns how many these are, and their results.
 ///
 /// If the filter grows, some items count the bits that are set, each by a script of its own. All
 /// others share a command. On average, one item of a full command counts. So the items that are on
 /// their way when a slice becomes full are a small part of it.
-async fn insert_first(filter: Call<'_>, shard: u32, items: &[Item]) -> Vec<(Item, Inserted)> {
+async fn insert_first(
+    filter: Call<'_>,
+    shard: u32,
+    items: &[Item],
+) -> (usize, Vec<(Item, Inserted)>) {
     let shards = filter.sizes().shards;
     let slice = filter.slice(filter.current(shard));
     let grows = filter.sizes().grows();
@@ -89,7 +93,7 @@ async fn insert_first(filter: Call<'_>, shard: u32, items: &[Item]) -> Vec<(Item
     };
     let (mut results, plain) = join(each_counted, insert_chunk(filter, shard, &plain, false)).await;
     results.extend(plain);
-    results
+    (first.len(), results)
 }
 
 /// Inserts items with one command, or with one per slice that the shard grows meanwhile.

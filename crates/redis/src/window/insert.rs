@@ -29,23 +29,24 @@ const CALLS: usize = 25 * MAX_ITEMS;
 /// full in time.
 const PART: u64 = 128;
 
-/// Inserts the first items, in this order, and returns their results.
+/// Inserts the first items, in this order. Returns how many these are, and their results.
 pub(crate) async fn insert(
     filter: Call<'_>,
     window: Window,
     shard: u32,
     items: &[Item],
-) -> Vec<(Item, Inserted)> {
+) -> (usize, Vec<(Item, Inserted)>) {
     let most = most(filter, filter.epochs.get(shard).as_deref());
     let first = &items[..most.min(items.len())];
-    match insert_chunk(filter, window, shard, first).await {
+    let results = match insert_chunk(filter, window, shard, first).await {
         Ok((new, connection)) => {
             let connection = Some(connection);
             let inserted = |new| Inserted { result: Ok(new), connection };
             first.iter().copied().zip(new.into_iter().map(inserted)).collect()
         }
         Err(error) => first.iter().map(|item| (*item, Inserted::of_error(error.clone()))).collect(),
-    }
+    };
+    (first.len(), results)
 }
 
 /// Returns the most items of the next command.
