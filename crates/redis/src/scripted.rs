@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::filter::AsyncRedisBloomFilter;
 use crate::wire::descriptor::Descriptor;
 use crate::wire::sizes::{MAX_SLICES, Sizes};
+use crate::wire::tag::Identity;
 
 const DEADLINE: Duration = Duration::from_millis(1700);
 
@@ -44,6 +45,8 @@ struct State {
     /// The number of connections so far.
     connections: u32,
     is_there: bool,
+    /// Another descriptor that has taken the place of the filter's.
+    other: Option<Descriptor>,
     /// If the command that makes a filter ready fails: the state in which its life then is.
     failed_to: Option<&'static str>,
     /// The number of deletions of keys.
@@ -91,6 +94,7 @@ impl Server {
             left: usize::MAX,
             connections: 0,
             is_there: true,
+            other: None,
             failed_to: None,
             deletions: 0,
             is_timed: false,
@@ -160,7 +164,10 @@ impl Server {
         match command[0].as_str() {
             "CLUSTER" => b"-ERR This instance has cluster support disabled\r\n".to_vec(),
             "ROLE" | "HGETALL" => b"*0\r\n".to_vec(),
-            "GET" if self.state().is_there => bulk(self.descriptor.to_json().as_bytes()),
+            "GET" if self.state().is_there => {
+                let state = self.state();
+                bulk(state.other.as_ref().unwrap_or(&self.descriptor).to_json().as_bytes())
+            }
             "GET" => b"$-1\r\n".to_vec(),
             // The first number is the tag.
             "BITFIELD" | "BITFIELD_RO" => {
@@ -372,17 +379,24 @@ fn a_filter_that_is_ready_all_the_same_is_kept() {
     });
 }
 
-/// A client whose keys are still there reads the descriptor at most 10 s after it did last.
+/// A client whose keys are still there reads the descriptor at most 10 s after it did last: then
+/// there is none, or that of another filter with the same sizes.
 #[test]
-fn a_client_notices_in_time_that_its_filter_was_replaced() {
+fn a_client_notices_in_time_that_its_filter_was_deleted_or_replaced() {
     run(async {
-        let server = Server::start().await;
-        let filter = server.builder(PATIENCE).open().await.unwrap();
-        server.state().is_there = false;
-        advance(Duration::from_millis(9999)).await;
-        assert_eq!(filter.insert(&1).await, Ok(true));
-        advance(Duration::from_millis(1)).await;
-        assert_eq!(filter.insert(&2).await, Err(Error::Replaced));
-        assert_eq!(filter.insert(&3).await, Err(Error::Replaced));
+        for is_there in [false, true] {
+            let server = Server::start().await;
+            let filter = server.builder(PATIENCE).open().await.unwrap();
+            let other =
+                Descriptor { identity: Identity::of_random(77), ..server.descriptor.clone() };
+            assert_ne!(other.identity, server.descriptor.identity);
+            server.state().is_there = is_there;
+            server.state().other = Some(other);
+            advance(Duration::from_millis(9999)).await;
+            assert_eq!(filter.insert(&1).await, Ok(true));
+            advance(Duration::from_millis(1)).await;
+            assert_eq!(filter.insert(&2).await, Err(Error::Replaced), "{is_there}");
+            assert_eq!(filter.insert(&3).await, Err(Error::Replaced), "{is_there}");
+        }
     });
 }
