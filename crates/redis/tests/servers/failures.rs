@@ -38,6 +38,8 @@ fn an_insert_without_a_reply_has_no_verdict() {
         let filter = patiently(|| hasty.open());
         let commands = || server.inserts();
         let before = commands();
+        // A connection that was idle for a second is asked first: then nothing would be sent.
+        patiently(|| filter.contains(&0));
         server.signal(Signal::STOP);
         for result in filter.insert_many(items) {
             assert!(matches!(result, Err(Error::VerdictUnknown { .. })), "{result:?}");

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use futures_util::future::join_all;
-use redis::{Connection, cmd};
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, cmd};
 use tamis_redis::{AsyncRedisBloomFilter, Error, RedisBloomFilter};
 
 use crate::harness::{PATIENCE, Server};
@@ -80,14 +81,20 @@ async fn worker(server: &Server, filter: usize, number: usize) -> Seen {
     let builder = builder.capacity(1000).false_positive_rate(1e-12);
     // No call waits if the filters work.
     let builder = builder.timeout(PATIENCE).deadline(PATIENCE);
-    let mut connection = server.connection();
+    // A blocking connection would hold up all workers, which share a thread. By default a reply has
+    // half a second.
+    let config =
+        AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
+    let client = Client::open(server.url()).unwrap();
+    let connected = client.get_multiplexed_async_connection_with_config(&config).await;
+    let mut connection = connected.unwrap();
     let mut seen = Seen::default();
     for round in 0..ROUNDS {
         seen.error(builder.open_or_create().await.err());
         // If the filter is the same before and after it is opened, that one was opened.
-        let before = identity(&mut connection, &name);
+        let before = identity(&mut connection, &name).await;
         let opened = builder.open().await;
-        let after = identity(&mut connection, &name);
+        let after = identity(&mut connection, &name).await;
         match opened {
             Ok(opened) => {
                 for item in 0..ITEMS {
@@ -109,9 +116,9 @@ async fn worker(server: &Server, filter: usize, number: usize) -> Seen {
 }
 
 /// Returns the identity of the filter that exists now.
-fn identity(connection: &mut Connection, name: &str) -> Option<String> {
-    let descriptor: Option<String> =
-        cmd("GET").arg(format!("{{{name}}}")).query(connection).unwrap();
+async fn identity(connection: &mut MultiplexedConnection, name: &str) -> Option<String> {
+    let command = cmd("GET").arg(format!("{{{name}}}")).to_owned();
+    let descriptor: Option<String> = command.query_async(connection).await.unwrap();
     let descriptor = descriptor?;
     let (_, rest) = descriptor.split_once("\"identity\":").expect("a descriptor");
     Some(rest.split(',').next().unwrap().to_owned())
