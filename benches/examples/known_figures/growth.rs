@@ -128,7 +128,7 @@ pub(crate) fn add(table: &mut Table, bounds: &mut Bounds, size: Size) -> Fallibl
     let name = "ScalableBloomFilter";
     Run { bounds: &mut *bounds, queries, name, formula: &ours }.add(table, &mut scalable, RIGHT)?;
 
-    let Some(server) = Process::start(&[]) else {
+    let Some(server) = Process::start_or_skip(&[]) else {
         table.note("SKIPPED: the row on Redis, since redis-server is not installed");
         return Ok(());
     };

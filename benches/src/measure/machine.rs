@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use std::{fs, thread};
 
 use crate::figure::bytes;
+use crate::measure::redis;
 use crate::record::Facts;
 
 /// A data cache of the first core: its name, and its size in bytes.
@@ -34,6 +35,7 @@ pub(super) fn facts(command: &str) -> Facts {
     let memory = field("/proc/meminfo", "MemTotal").and_then(|total| kibibytes(&total));
     let pages = text(Path::new("/sys/kernel/mm/transparent_hugepage/enabled"));
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let (server, version) = server().unzip();
     let facts = [
         ("processor", model),
         ("family and model", family.map(|(family, model)| format!("{family}, {model}"))),
@@ -41,7 +43,7 @@ pub(super) fn facts(command: &str) -> Facts {
         ("caches", Some(caches.collect::<Vec<_>>().join(", "))),
         ("memory", memory.map(|size| bytes(size as f64 * 1024.0))),
         ("huge pages", pages.map(|modes| chosen(&modes))),
-        ("redis-server", redis()),
+        (server.as_deref().unwrap_or("redis-server"), version),
         ("commit", output("git", &["describe", "--always", "--dirty"])),
         ("compiler", output("rustc", &["--version"])),
         ("date", now.split('T').next().map(str::to_owned)),
@@ -51,10 +53,16 @@ pub(super) fn facts(command: &str) -> Facts {
     known.filter(|(_, value)| !value.is_empty()).collect()
 }
 
-/// Returns the version of the Redis server, if one is installed.
-fn redis() -> Option<String> {
-    let text = output("redis-server", &["--version"])?;
-    text.split_whitespace().find_map(|word| word.strip_prefix("v=")).map(str::to_owned)
+/// Returns the name and the version of the server that the measurements start, if it is installed.
+fn server() -> Option<(String, String)> {
+    name_and_version(&output(&redis::program(), &["--version"])?)
+}
+
+/// Reads what a server prints about itself, which begins with `Redis server v=7.0.15` or the like.
+fn name_and_version(text: &str) -> Option<(String, String)> {
+    let (product, _) = text.split_once(" server ")?;
+    let version = text.split_whitespace().find_map(|word| word.strip_prefix("v="))?;
+    Some((format!("{}-server", product.to_lowercase()), version.to_owned()))
 }
 
 /// Returns the one of several modes that is in brackets.
@@ -95,5 +103,16 @@ mod tests {
             [Some(48), Some(266_240), Some(24_684_092), None]
         );
         assert_eq!(chosen("always [madvise] never"), "madvise");
+    }
+
+    #[test]
+    fn the_product_of_a_server_is_read() {
+        let read = |product: &str| {
+            let text = format!("{product} v=8.1.4 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64");
+            name_and_version(&text).map(|(name, version)| format!("{name} {version}"))
+        };
+        assert_eq!(read("Redis server").unwrap(), "redis-server 8.1.4");
+        assert_eq!(read("Valkey server").unwrap(), "valkey-server 8.1.4");
+        assert_eq!(read("Server"), None);
     }
 }

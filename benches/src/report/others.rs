@@ -70,15 +70,20 @@ fn holds_from(stops: &[Record]) -> Option<u64> {
 pub(super) fn redis(data: &Data) -> Option<String> {
     let point = data.at_most("redis");
     let mut page = Page::new("A Bloom filter in Redis");
-    let version = data.0.get("redis")?.facts.iter().find(|(name, _)| name == "redis-server");
+    let server = data.0.get("redis")?.facts.iter().find_map(|(name, version)| {
+        let product = [("redis-server", "Redis"), ("valkey-server", "Valkey")]
+            .into_iter()
+            .find_map(|(server, product)| (name == server).then_some(product))?;
+        Some(format!("{product} {version}"))
+    });
     page.text(&format!(
-        "One client and one server (Redis {}, without persistence), which share the cores of one \
+        "One client and one server ({}, without persistence), which share the cores of one \
          machine. So a round trip is as fast as it can be: a network adds its latency to each. All \
          schemes are measured in turn, with the same items; figures are medians. CPU time is in µs \
          per item. That of the server is user and system time of `INFO cpu`; that of the client is \
          of the whole process in Rust. The schemes of others use the blocking connection of the \
          crate `redis`.",
-        version.map_or("", |(_, version)| version),
+        server.as_deref().unwrap_or("of an unknown version"),
     ));
     page.text(&format!(
         "Each filter is made for {} items and holds half of them before the first round. All have \

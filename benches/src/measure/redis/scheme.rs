@@ -94,7 +94,7 @@ impl Filter {
         let mut load = |script| cmd("SCRIPT").arg("LOAD").arg(script).query(&mut connection);
         let (insert, contains) = (load(INSERT)?, load(CONTAINS)?);
         let LocalKind::Blocked(empty) = library.local()?.into_filter() else {
-            return Err("one slice has several".into());
+            return Err("the copy of a filter that does not grow has more than one slice".into());
         };
         let layout = (empty.geometry().bits(), empty.geometry().probes());
         let mut filter = Self { scheme, key, layout, connection, library: None, insert, contains };

@@ -10,6 +10,7 @@ use redis::io::tcp::TcpSettings;
 use redis::{Client, Connection, IntoConnectionInfo, RedisResult};
 
 use self::process::Process;
+pub(in crate::measure) use self::process::program;
 use crate::clock;
 use crate::measure::setup::Fallible;
 
@@ -19,7 +20,13 @@ pub(super) struct Server(Process);
 impl Server {
     /// Starts the server on a free port.
     pub(super) fn start() -> Fallible<Self> {
-        Ok(Self(Process::start(&[]).ok_or("redis-server: it is not installed")?))
+        Ok(Self(Process::start(&[])?))
+    }
+
+    /// Starts the server for a test, or returns `None` if the test is skipped.
+    #[cfg(test)]
+    pub(super) fn start_or_skip() -> Option<Self> {
+        Process::start_or_skip(&[]).map(Self)
     }
 
     pub(super) fn url(&self) -> String {

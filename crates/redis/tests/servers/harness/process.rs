@@ -33,7 +33,8 @@ static TAKEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
 /// How long a busy machine may take to start a server.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server on a free port of loopback, without persistence. It is killed when this is dropped.
+/// A server on a free port of loopback, without persistence unless an argument asks for it. It is
+/// killed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Process {
     pub(crate) child: Child,
@@ -44,51 +45,57 @@ pub(crate) struct Process {
 
 impl Process {
     /// Starts a server with more arguments. Returns `None` if the program is not installed and not
-    /// required: then a test or a measurement is skipped.
+    /// required: then a test is skipped, and this prints so.
     ///
     /// # Panics
     ///
     /// If the program is required, or does not start.
-    pub(crate) fn start(arguments: &[&str]) -> Option<Self> {
+    pub(crate) fn start_or_skip(arguments: &[&str]) -> Option<Self> {
+        match Self::start(arguments) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                // A program that was named is required too.
+                let required = [REQUIRE, PROGRAM].iter().any(|name| env::var_os(name).is_some());
+                assert!(!required, "{error}, and is required");
+                eprintln!("SKIPPED: {error}");
+                None
+            }
+            started => Some(started.unwrap()),
+        }
+    }
+
+    /// Starts a server with more arguments.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotFound`] if the program is not installed; another one if it does not start.
+    pub(crate) fn start(arguments: &[&str]) -> io::Result<Self> {
         let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
         let mut log = String::new();
         // Another program may take the port in between: then the server ends at once.
         for _ in 0..10 {
-            let (port, folder) = (free_port(), tempfile::tempdir().unwrap());
-            match spawn(port, &arguments, folder.path()) {
-                Err(error) if error.kind() == ErrorKind::NotFound => {
-                    let program = program();
-                    // A program that was named is required too.
-                    let required =
-                        [REQUIRE, PROGRAM].iter().any(|name| env::var_os(name).is_some());
-                    assert!(!required, "{program} is not installed, and is required");
-                    eprintln!("SKIPPED: {program} is not installed");
-                    return None;
-                }
-                spawned => {
-                    let (child, arguments) = (spawned.unwrap(), arguments.clone());
-                    let mut process = Self { child, port, arguments, folder };
-                    if process.is_ready() {
-                        return Some(process);
-                    }
-                    log = fs::read_to_string(process.folder.path().join(LOG)).unwrap_or_default();
-                }
+            let (port, folder) = (free_port(), tempfile::tempdir()?);
+            let child = spawn(port, &arguments, folder.path())?;
+            let mut process = Self { child, port, arguments: arguments.clone(), folder };
+            if process.is_ready() {
+                return Ok(process);
             }
+            log = fs::read_to_string(process.folder.path().join(LOG)).unwrap_or_default();
         }
-        panic!("{} does not start: {log}", program());
+        Err(io::Error::other(format!("{} does not start: {log}", program())))
     }
 
     pub(crate) fn url(&self) -> String {
         format!("redis://127.0.0.1:{}/", self.port)
     }
 
-    /// Kills the server: nothing of its contents remains.
+    /// Kills the server. Of its contents only what it has written to disk remains: nothing without
+    /// persistence.
     pub(crate) fn kill(&mut self) {
         _ = self.child.kill();
         _ = self.child.wait();
     }
 
-    /// Starts the killed server again, empty, on the same port.
+    /// Starts the killed server again on the same port, with what it has written to disk.
     pub(crate) fn restart(&mut self) {
         self.child = spawn(self.port, &self.arguments, self.folder.path()).unwrap();
         assert!(self.is_ready(), "{} does not start again", program());
@@ -137,14 +144,21 @@ pub(crate) fn program() -> String {
 }
 
 fn spawn(port: u16, arguments: &[String], folder: &Path) -> io::Result<Child> {
-    Command::new(program())
+    let spawned = Command::new(program())
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])
         .args(["--appendonly", "no", "--daemonize", "no", "--logfile", LOG, "--dir"])
         .arg(folder)
         .args(arguments)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .spawn()
+        .spawn();
+    spawned.map_err(|error| {
+        let why = match error.kind() {
+            ErrorKind::NotFound => "is not installed".to_owned(),
+            _ => format!("does not start: {error}"),
+        };
+        io::Error::new(error.kind(), format!("{} {why}", program()))
+    })
 }
 
 /// Returns a port that is free, and so is its number plus 10,000, which nodes of a cluster use

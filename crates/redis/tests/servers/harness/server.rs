@@ -19,7 +19,7 @@ impl Server {
 
     /// Starts a server with more arguments.
     pub(crate) fn start_with(arguments: &[&str]) -> Option<Self> {
-        Process::start(arguments).map(Self)
+        Process::start_or_skip(arguments).map(Self)
     }
 
     pub(crate) const fn port(&self) -> u16 {
@@ -98,12 +98,13 @@ impl Server {
         lines.map(|(name, numbers)| (name.to_owned(), count(numbers))).collect()
     }
 
-    /// Kills the server: nothing of its contents remains.
+    /// Kills the server. Of its contents only what it has written to disk remains: nothing without
+    /// persistence.
     pub(crate) fn kill(&mut self) {
         self.0.kill();
     }
 
-    /// Starts the killed server again, empty, on the same port.
+    /// Starts the killed server again on the same port, with what it has written to disk.
     pub(crate) fn restart(&mut self) {
         self.0.restart();
     }
