@@ -89,10 +89,11 @@ fn a_pushed_filter_is_added() {
 
     // Other hashes, and other sizes.
     let other = RedisBloomFilter::<u64>::builder(&server.url(), "other").capacity(20_000);
-    let other = other.hasher(Rapid::with_seed(2)).create().unwrap();
+    let builder = other.hasher(Rapid::with_seed(2));
+    let other = builder.create().unwrap();
     assert_eq!(other.push(&copy), Err(Error::Mismatch { field: "hash or seed" }));
     // This is found before the server is asked, so also if the filter is gone.
-    server.command(&["DEL", "{other}"]);
+    builder.destroy().unwrap();
     assert_eq!(other.push(&copy), Err(Error::Mismatch { field: "hash or seed" }));
     let sizes = RedisBloomFilter::<u64>::builder(&server.url(), "sizes").capacity(999);
     let sizes = sizes.hasher(Rapid::with_seed(1)).create().unwrap();
