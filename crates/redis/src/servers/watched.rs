@@ -88,8 +88,8 @@ impl AsyncWrite for Watched {
             // The system would take the bytes, and nobody would read them.
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
-        // A stream with encryption may have sent a part before it fails or panics. Until it returns,
-        // the write counts as one that has.
+        // A stream with encryption may have sent a part before it fails or panics. Until it
+        // returns, the write counts as one that has.
         let before = state.written;
         state.written += 1;
         let result = Pin::new(stream).poll_write(context, bytes);

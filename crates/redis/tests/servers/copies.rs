@@ -170,9 +170,9 @@ fn a_push_whose_bits_were_evicted_is_an_error() {
     // 2. Another program deletes them at any time.
     // POWER: a script that checks nothing but the tag adds a part if bits are deleted before the
     // tag is written. It is hidden if they are deleted after that too: for two round trips. On an
-    // idle machine these take 0.2 ms of the 3 ms between two deletions. So it is found, unless the
-    // first three pushes are all hit in these two round trips: with a probability of 3e-4. On a busy
-    // machine the round trips can take all of the 3 ms, and then the test finds nothing.
+    // idle machine these take 0.2 ms of the 3 ms between two deletions. So it is found, unless each
+    // of the first three pushes is hit in these two round trips: with a probability of 3e-4. On a
+    // busy machine the round trips can take all of the 3 ms, and then the test finds nothing.
     let (going, done) = channel::<()>();
     let mut incomplete = 0;
     thread::scope(|scope| {

@@ -1,5 +1,5 @@
-//! The harness: a server ends with its test, also if the test panics, and a test without a server is
-//! skipped only if none is required.
+//! The harness: a server ends with its test, also if the test panics, and a test without a server
+//! is skipped only if none is required.
 
 use std::net::TcpStream;
 use std::process::{Command, Output};
