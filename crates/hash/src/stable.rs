@@ -240,11 +240,11 @@ fn seed_of_key(key: [u8; 16]) -> Option<u64> {
 
 /// Implements, for each algorithm, the hashing traits and a `Debug` that keeps the seed secret.
 /// `$key` returns the key of a hasher, `$from_key` the hasher with a key, and `$hash` hashes bytes.
-/// `$zero` and `$one` are hashers with different keys, for an example.
+/// `$hashers` are two with different keys, for an example.
 macro_rules! stable {
-    ($($type:ident[$zero:literal, $one:literal]: |$hasher:ident| $key:expr, $from_key:expr,
+    ($($ty:ident $hashers:literal: |$hasher:ident| $key:expr, $from_key:expr,
         |$bytes:ident| $hash:expr;)*) => {$(
-        impl $type {
+        impl $ty {
             /// Hashes `bytes`, as [`StableHasher::hash_bytes`] does, without an import of the
             /// trait.
             ///
@@ -252,8 +252,8 @@ macro_rules! stable {
             ///
             /// ```
             /// # use tamis_hash as tamis;
-            #[doc = concat!("use tamis::hash::", stringify!($type), ";")]
-            #[doc = concat!("let [hasher, other] = [", $zero, ", ", $one, "];")]
+            #[doc = concat!("use tamis::hash::", stringify!($ty), ";")]
+            #[doc = concat!("let [hasher, other] = ", $hashers, ";")]
             /// assert_ne!(hasher.hash_bytes(b"a"), hasher.hash_bytes(b"b"));
             /// assert_ne!(hasher.hash_bytes(b"a"), other.hash_bytes(b"a"));
             /// ```
@@ -265,11 +265,11 @@ macro_rules! stable {
             }
         }
 
-        impl sealed::Sealed for $type {}
+        impl sealed::Sealed for $ty {}
 
-        impl StableHasher for $type {
+        impl StableHasher for $ty {
             fn algorithm(&self) -> Algorithm {
-                Algorithm::$type
+                Algorithm::$ty
             }
 
             fn key(&self) -> [u8; 16] {
@@ -278,36 +278,36 @@ macro_rules! stable {
             }
 
             fn from_key(algorithm: Algorithm, key: [u8; 16]) -> Option<Self> {
-                if algorithm == Algorithm::$type { $from_key(key) } else { None }
+                if algorithm == Algorithm::$ty { $from_key(key) } else { None }
             }
 
             #[inline]
             fn hash_bytes(&self, bytes: &[u8]) -> u64 {
-                $type::hash_bytes(self, bytes)
+                $ty::hash_bytes(self, bytes)
             }
         }
 
-        impl fmt::Debug for $type {
+        impl fmt::Debug for $ty {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($type)).finish_non_exhaustive()
+                f.debug_struct(stringify!($ty)).finish_non_exhaustive()
             }
         }
 
-        crate::item::hash_portable_items!($type);
+        crate::item::hash_portable_items!($ty);
     )*};
 }
 
 stable! {
-    Rapid["Rapid::with_seed(0)", "Rapid::with_seed(1)"]:
+    Rapid "[Rapid::with_seed(0), Rapid::with_seed(1)]":
         |hasher| key_of_seed(hasher.seed), |key| seed_of_key(key).map(Self::with_seed),
         |bytes| rapidhash_v3_seeded(bytes, &hasher.secrets);
-    Xxh3["Xxh3::with_seed(0)", "Xxh3::with_seed(1)"]:
+    Xxh3 "[Xxh3::with_seed(0), Xxh3::with_seed(1)]":
         |hasher| key_of_seed(hasher.0), |key| seed_of_key(key).map(Self::with_seed),
         |bytes| XxHash3_64::oneshot_with_seed(hasher.0, bytes);
-    Xxh64["Xxh64::with_seed(0)", "Xxh64::with_seed(1)"]:
+    Xxh64 "[Xxh64::with_seed(0), Xxh64::with_seed(1)]":
         |hasher| key_of_seed(hasher.0), |key| seed_of_key(key).map(Self::with_seed),
         |bytes| XxHash64::oneshot(hasher.0, bytes);
-    SipHash13["SipHash13::with_key([0; 16])", "SipHash13::with_key([1; 16])"]:
+    SipHash13 "[SipHash13::with_key([0; 16]), SipHash13::with_key([1; 16])]":
         |hasher| hasher.0.key(), |key| Some(Self::with_key(key)),
         |bytes| hasher.0.hash(bytes);
 }

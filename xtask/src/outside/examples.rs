@@ -103,10 +103,13 @@ fn extract(path: &str, text: &str) -> Vec<Example> {
 /// What a line of a macro has where the page has the name of a type.
 const NAME: &str = "stringify!($ty)";
 
-/// The other arguments in such lines: the name of a crate, and what three inserts into a
-/// `CountingBloomFilter` return.
-const ARGUMENTS: [(&str, &str); 2] =
-    [("$krate", "tamis_core"), ("$results", "[true, true, false]")];
+/// The other arguments in such lines: the name of a crate, what three inserts into a
+/// `CountingBloomFilter` return, and two hashers.
+const ARGUMENTS: [(&str, &str); 3] = [
+    ("$krate", "tamis_core"),
+    ("$results", "[true, true, false]"),
+    ("$hashers", "[Rapid::with_seed(0), Rapid::with_seed(1)]"),
+];
 
 /// Returns the text of a line of documentation that a macro writes for several types: strings, and
 /// between them [`NAME`] and [`ARGUMENTS`].
@@ -117,8 +120,7 @@ fn of_a_macro(line: &str) -> Option<String> {
     });
     let text = |part: &str| Some(part.strip_prefix('"')?.strip_suffix('"')?.replace("\\\"", "\""));
     let parts: Option<Vec<_>> = parts.split(&format!(", {NAME}, ")).map(text).collect();
-    let line = parts?.join(NAME);
-    line.strip_prefix(' ').map(str::to_owned)
+    Some(parts?.join(NAME))
 }
 
 /// Returns the first of the types that the macro around this line is called with. One is enough:
@@ -205,7 +207,7 @@ mod tests {
 
     #[test]
     fn an_example_of_a_macro_has_the_first_type() {
-        let text = "macro_rules! many {\n    /// ```\n    #[doc = concat!(\" let a = \", stringify!($ty), \"::new();\")]\n\
+        let text = "macro_rules! many {\n    /// ```\n    #[doc = concat!(\"let a = \", stringify!($ty), \"::new();\")]\n\
                     /// ```\n}\nmany! { First Second }\n";
         for text in [text, &text.replace("{ First", "{\n    First")] {
             assert_eq!(extract("a.rs", text), [example(2, "", &["let a = First::new();"])]);
@@ -214,10 +216,10 @@ mod tests {
 
     #[test]
     fn a_line_of_a_macro_has_its_arguments_and_quotes() {
-        let line = r#"    #[doc = concat!(" assert_eq!(f(\"a\"), ", $results, ");")]"#;
+        let line = r#"    #[doc = concat!("assert_eq!(f(\"a\"), ", $results, ");")]"#;
         let expected = "assert_eq!(f(\"a\"), [true, true, false]);";
         assert_eq!(of_a_macro(line).as_deref(), Some(expected));
-        let line = r#"    #[doc = concat!(" # use ", $krate, " as tamis;")]"#;
+        let line = r##"    #[doc = concat!("# use ", $krate, " as tamis;")]"##;
         assert_eq!(of_a_macro(line).as_deref(), Some("# use tamis_core as tamis;"));
     }
 

@@ -162,7 +162,7 @@ fn model_a_query_across_levels() {
 fn model_a_query_across_two_levels() {
     for item in [lowest(), look_alike()] {
         check(33_000, bound(1, Some(2)), move || {
-            across_portions(2, item, lowest(), contains, SPLITTING)
+            across_portions(2, item, lowest(), contains, SPLITTING);
         });
     }
 }

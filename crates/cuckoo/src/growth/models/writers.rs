@@ -47,7 +47,7 @@ fn model_an_item_is_found_during_a_relocation_and_a_split() {
     for item in items() {
         for splits in [[1, 0, 0], [0, 1, 0], [0, 0, 1]] {
             check(60, bound(2, Some(3)), move || {
-                an_item_is_found_during_both(item, splits, contains)
+                an_item_is_found_during_both(item, splits, contains);
             });
         }
     }
