@@ -67,8 +67,8 @@ macro_rules! methods {
             /// its rate. A [limit](crate::ScalableBuilder::max_size_in_bytes) for the memory, or
             /// memory that cannot be allocated, may end it earlier.
             ///
-            /// By default these are half of `rate · 2^64`, up to 10^10 items; above, the geometric
-            /// mean of the two. The builder takes [another
+            /// The default is half of `rate · 2^64`. If that is above 10^10, the default is the
+            /// geometric mean of that and 10^10. The builder takes [another
             /// number](crate::ScalableBuilder::max_capacity).
             ///
             /// # Examples

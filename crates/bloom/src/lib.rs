@@ -69,7 +69,7 @@
 //!
 //! # Locks
 //!
-//! Writes to a [`RotatingBloomFilter`], to an [`OnceScalableBloomFilter`], and to an
+//! Writes to a [`RotatingBloomFilter`], to a [`OnceScalableBloomFilter`], and to a
 //! [`OnceBloomFilter`] with several words per item hold a lock for a few stores; `rotate`, `clear`
 //! and `advance` hold one while they clear a generation. So:
 //!

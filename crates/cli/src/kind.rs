@@ -16,7 +16,7 @@ pub enum Kind {
     Blocked,
     /// Like blocked; of racing inserts of the same new item exactly one reports it as new.
     Once,
-    /// Bits anywhere: the least memory for most rates.
+    /// Bits anywhere: the least memory at rates above 0.1 %.
     Bloom,
     /// One fingerprint per item, in one of two buckets: at low rates less memory than blocked.
     Cuckoo,

@@ -105,8 +105,8 @@ pub trait Filter: Hashed {
         self.try_insert_hash(self.hasher().hash_item(item))
     }
 
-    /// Returns whether the filter may contain the item. `false` is certain, for the items that the
-    /// filter keeps.
+    /// Returns whether the filter may contain the item. `false` is certain, unless the item was
+    /// removed or the filter forgets items.
     #[inline]
     #[must_use]
     fn contains<Q: ?Sized>(&self, item: &Q) -> bool

@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | write a filter | [`save`], atomic | [`write()`] |
 //! | read a filter | [`load`] | [`read`] |
-//! | read a filter for queries only | [`load_frozen`] | [`read_frozen`] |
-//! | add a saved Bloom filter to another | [`merge_from`] | [`merge_read`] |
+//! | read a filter for queries only | [`Options::load_frozen`] | [`Options::read_frozen`] |
+//! | add a saved Bloom filter to another | [`Options::merge_from`] | [`Options::merge_read`] |
 //! | write a filter of [another system](foreign) | [`Options::save_foreign`] | [`Options::write_foreign`] |
 //! | read a filter of another system | [`Options::load_foreign`] | [`Options::read_foreign`] |
 //! | describe a file | [`Info::open`] | [`Info::read`] |
@@ -14,8 +14,8 @@
 //! | write a set of filters with names | [`SetWriter`], atomic | [`SetStream`] |
 //! | query a set of filters, each loaded or mapped on demand | [`FilterSet`] | |
 //!
-//! [`Options`] offers the same functions with a [`Normalization`], the name of the normal form that
-//! the items had before they were hashed.
+//! [`Options`] offers all of these with a [`Normalization`], the name of the normal form that the
+//! items had before they were hashed.
 //!
 //! A filter that is saved has a [`StableHasher`](tamis_hash::StableHasher), whose seed or key is in
 //! the file. A loaded filter gives the same answers as the saved one on every platform. If it is
@@ -78,10 +78,9 @@ pub use crate::error::LoadError;
 pub use crate::filters::saved::{Mappable, Mergeable, Saved, SavedBloom};
 pub use crate::io::info::Info;
 pub use crate::io::live::{Live, Parts};
-pub use crate::io::load::{load, load_frozen};
+pub use crate::io::load::load;
 pub use crate::io::map::{Mapped, map};
-pub use crate::io::merge::{merge_from, merge_read};
-pub use crate::io::read::{read, read_frozen};
+pub use crate::io::read::read;
 #[doc(hidden)]
 pub use crate::io::replace;
 pub use crate::io::save::save;

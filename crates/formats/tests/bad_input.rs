@@ -13,7 +13,7 @@ use crate::common::{
 use crate::reader::Reader;
 use tamis_bloom::{BloomFilter, OnceBloomFilter};
 use tamis_cuckoo::CuckooFilter;
-use tamis_formats::{Info, LoadError, Normalization, Options, merge_read, read, save};
+use tamis_formats::{Info, LoadError, Normalization, Options, read, save};
 use tamis_hash::{AnyStable, Rapid, SipHash13, Xxh3};
 use twox_hash::XxHash3_64;
 
@@ -401,13 +401,19 @@ fn a_merge_of_other_sizes_or_another_seed() {
         let builder = BloomFilter::<u64>::builder().bits(bits).probes(7);
         bytes_of(&builder.hasher(Rapid::with_seed(seed)).build().unwrap())
     };
-    assert!(matches!(merge_read(&target, &other(998, 1)[..]), Err(LoadError::OtherSizes)));
-    assert!(matches!(merge_read(&target, &other(999, 2)[..]), Err(LoadError::OtherHash)));
     assert!(matches!(
-        merge_read(&target, &bytes_of(&small_once())[..]),
+        Options::new().merge_read(&target, &other(998, 1)[..]),
+        Err(LoadError::OtherSizes)
+    ));
+    assert!(matches!(
+        Options::new().merge_read(&target, &other(999, 2)[..]),
+        Err(LoadError::OtherHash)
+    ));
+    assert!(matches!(
+        Options::new().merge_read(&target, &bytes_of(&small_once())[..]),
         Err(LoadError::OtherKind { .. })
     ));
-    assert!(merge_read(&target, &other(999, 1)[..]).is_ok());
+    assert!(Options::new().merge_read(&target, &other(999, 1)[..]).is_ok());
     assert!(bytes_of(&target) == before);
 }
 

@@ -13,9 +13,7 @@ use tamis_bloom::{
 };
 use tamis_cuckoo::{CuckooFilter, OnceCuckooFilter, raw};
 use tamis_formats::foreign::{Format, Key};
-use tamis_formats::{
-    Info, Live, LoadError, Normalization, Options, Parts, load_frozen, read_frozen, save,
-};
+use tamis_formats::{Info, Live, LoadError, Normalization, Options, Parts, save};
 use tamis_hash::{AnyStable, HashItem, Rapid, SipHash13, StableHasher, Xxh3, Xxh64};
 use twox_hash::XxHash3_64;
 
@@ -187,7 +185,7 @@ fn files_of_filters_that_grow() {
     if !raw::is_supported(growing_pairs()) {
         // It cannot be loaded here, not even for queries.
         let path = path(&format!("{name}.tamis"));
-        let error = load_frozen::<OnceCuckooFilter<u64, Xxh3>>(path).unwrap_err();
+        let error = Options::new().load_frozen::<OnceCuckooFilter<u64, Xxh3>>(path).unwrap_err();
         assert!(matches!(error, LoadError::UnsupportedGrowing), "{error:?}");
         return;
     }
@@ -278,7 +276,7 @@ fn the_second_reader_has_the_tables_of_the_specification() {
 #[test]
 fn a_file_with_a_normalization_needs_it() {
     type Blocked = BlockedBloomFilter<u64, Xxh3>;
-    let error = load_frozen::<Blocked>(path("blocked-1.tamis")).unwrap_err();
+    let error = Options::new().load_frozen::<Blocked>(path("blocked-1.tamis")).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the items in the file have the normalization `url-v1`, and here they have no normalization"
@@ -289,7 +287,9 @@ fn a_file_with_a_normalization_needs_it() {
         error.to_string(),
         "the items in the file have no normalization, and here they have the normalization `x`"
     );
-    assert!(read_frozen::<BloomFilter<u64, Rapid>>(&golden("bloom.tamis")[..]).is_ok());
+    assert!(
+        Options::new().read_frozen::<BloomFilter<u64, Rapid>>(&golden("bloom.tamis")[..]).is_ok()
+    );
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("copy");
     let bloom = BloomFilter::<u64>::builder()

@@ -10,7 +10,7 @@ use tamis_bloom::{BlockedBloomFilter, BloomFilter, Geometry, OnceBloomFilter};
 use tamis_core::BuildError;
 use tamis_formats::{
     Info, Kind, Live, LoadError, MapFile, Normalization, Options, Parts, SaveError, SavedBloom,
-    load, load_frozen, map, merge_from, read, save,
+    load, map, read, save,
 };
 use tamis_hash::Rapid;
 
@@ -86,8 +86,8 @@ fn every_lock_free_kind() {
             assert!(!Info::open(&saved).unwrap().is_live());
             // A copy of the live file, only on demand.
             assert!(matches!(load::<$type>(&path), Err(LoadError::Live)));
-            assert!(matches!(load_frozen::<$type>(&path), Err(LoadError::Live)));
-            assert!(matches!(merge_from(&again, &path), Err(LoadError::Live)));
+            assert!(matches!(Options::new().load_frozen::<$type>(&path), Err(LoadError::Live)));
+            assert!(matches!(Options::new().merge_from(&again, &path), Err(LoadError::Live)));
             assert!(matches!(read::<$type>(File::open(&path).unwrap()), Err(LoadError::Live)));
             assert!(matches!(map::<$type>(crate::common::map_file(&path)), Err(LoadError::Live)));
             let options = Options::new().live(true);

@@ -7,9 +7,7 @@ use std::path::Path;
 
 use crate::common::{self, Small, bytes_of, map_file};
 use crate::reader::Reader;
-use tamis_formats::{
-    Live, LoadError, MapFile, Options, Parts, SavedBloom, map, merge_from, merge_read, read,
-};
+use tamis_formats::{Live, LoadError, MapFile, Options, Parts, SavedBloom, map, read};
 use tamis_hash::Rapid;
 
 /// A file whose bytes are changed in place.
@@ -153,7 +151,10 @@ fn a_damaged_file_is_not_merged() {
         let mut changed = Changed::new(&path, &bytes);
         for at in (0..bytes.len()).step_by(7) {
             changed.set(at, bytes[at] ^ 4);
-            let (file, stream) = (merge_from(target, &path), merge_read(target, &changed.2[..]));
+            let (file, stream) = (
+                Options::new().merge_from(target, &path),
+                Options::new().merge_read(target, &changed.2[..]),
+            );
             assert_eq!(format!("{file:?}"), format!("{stream:?}"));
             assert!(file.is_err() && bytes_of(target) == empty, "byte {at}");
             changed.set(at, bytes[at]);
@@ -182,14 +183,14 @@ fn a_stream_is_merged_up_to_the_damaged_chunk() {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), &bytes).unwrap();
     assert!(matches!(
-        merge_from(&target, file.path()),
+        Options::new().merge_from(&target, file.path()),
         Err(LoadError::ChunkChecksum { chunk: 1, .. })
     ));
     assert!(
         bytes_of(&target)[4096..].iter().all(|byte| *byte == 0),
         "a damaged file was merged in part"
     );
-    let error = merge_read(&target, &bytes[..]).unwrap_err();
+    let error = Options::new().merge_read(&target, &bytes[..]).unwrap_err();
     assert!(format!("{error:?}").starts_with("ChunkChecksum { chunk: 1"), "{error:?}");
     let merged = bytes_of(&target);
     assert!(merged[4096..4096 + (1 << 20)] == bytes[4096..4096 + (1 << 20)]);

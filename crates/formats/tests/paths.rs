@@ -9,7 +9,7 @@ use std::process::Command;
 use std::thread;
 
 use crate::common::{Bloom, bytes_of, small_bloom};
-use tamis_formats::{Info, LoadError, SaveError, load, load_frozen, map, merge_from, save, write};
+use tamis_formats::{Info, LoadError, Options, SaveError, load, map, save, write};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
@@ -85,8 +85,8 @@ fn a_folder_a_pipe_and_devices_are_no_files() {
         [folder.path(), &pipe, Path::new("/dev/zero"), Path::new("/dev/null"), Path::new("/")]
     {
         assert!(matches!(load::<Bloom>(path), Err(LoadError::NotAFile)), "{}", path.display());
-        assert!(matches!(load_frozen::<Bloom>(path), Err(LoadError::NotAFile)));
-        assert!(matches!(merge_from(&bloom, path), Err(LoadError::NotAFile)));
+        assert!(matches!(Options::new().load_frozen::<Bloom>(path), Err(LoadError::NotAFile)));
+        assert!(matches!(Options::new().merge_from(&bloom, path), Err(LoadError::NotAFile)));
         assert!(matches!(Info::open(path), Err(LoadError::NotAFile)));
         assert!(matches!(save(&bloom, path), Err(SaveError::NotAFile)));
         assert!(!fs::metadata(path).unwrap().is_file());

@@ -9,9 +9,7 @@ use tamis_bloom::{
     RotatingBloomFilter, ScalableBloomFilter, raw,
 };
 use tamis_cuckoo::{CuckooFilter, Geometry, OnceCuckooFilter};
-use tamis_formats::{
-    Info, Normalization, Options, Saved, load, merge_from, merge_read, read, save, write,
-};
+use tamis_formats::{Info, Normalization, Options, Saved, load, read, save, write};
 use tamis_hash::{AnyStable, HashItem, Rapid, SipHash13, StableHasher, Xxh3, Xxh64};
 
 /// Lines in a chunk.
@@ -88,7 +86,7 @@ fn counters_of_every_number_of_words() {
             assert!(lines == 1 || again.remove(&3));
             // A merge adds the counters.
             let sum = read_again(&filter);
-            merge_read(&sum, &bytes_of(&filter)[..]).unwrap();
+            Options::new().merge_read(&sum, &bytes_of(&filter)[..]).unwrap();
             filter.union_with(&filter.clone()).unwrap();
             assert!(bytes_of(&sum) == bytes_of(&filter));
         }
@@ -377,8 +375,8 @@ fn merged_files_are_the_union() {
             union.union_with(&one).unwrap();
             by_stream.union_with(&one).unwrap();
             save(&other, &path).unwrap();
-            merge_from(&union, &path).unwrap();
-            merge_read(&by_stream, &bytes_of(&other)[..]).unwrap();
+            Options::new().merge_from(&union, &path).unwrap();
+            Options::new().merge_read(&by_stream, &bytes_of(&other)[..]).unwrap();
             one.union_with(&other).unwrap();
             assert!(bytes_of(&union) == bytes_of(&one));
             assert!(bytes_of(&by_stream) == bytes_of(&one));

@@ -6,11 +6,11 @@ use tamis::Figures as Computed;
 /// How full a filter is, from a scan of all its bits.
 #[pyclass(frozen, get_all, module = "tamis")]
 pub(crate) struct Figures {
-    /// The number of distinct items, estimated from the bits.
+    /// The number of distinct items, estimated from the bits; in a cuckoo filter exactly the copies.
     items: f64,
     /// The share of the bits or slots that are in use.
     fill: f64,
-    /// The fill as a share of that at `capacity`: above 1, the rate exceeds the one asked for.
+    /// The items divided by the capacity: above 1, the rate may exceed the one asked for.
     saturation: f64,
     /// The probability that `in` returns True for an item that was not added.
     rate: f64,

@@ -82,7 +82,7 @@ impl Loaded for OfKind {
 
 /// A saved filter of a type that has no class of its own: `kind` says which.
 ///
-/// If threads add a new item at the same time, at least one gets True; in an `OnceCuckooFilter`
+/// If threads add a new item at the same time, at least one gets True; in a `OnceCuckooFilter`
 /// exactly one. A `CountingBloomFilter` gets a copy by each `add`.
 #[pyclass(frozen, module = "tamis")]
 pub(crate) struct SavedFilter(Keyed<OfKind>);

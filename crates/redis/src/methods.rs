@@ -32,9 +32,10 @@ macro_rules! methods {
             ///
             /// # Errors
             ///
-            /// [`Error::VerdictUnknown`] if the reply was lost: the item may be stored, and if it
-            /// is, nobody got `true`. [`Error::NotReplicated`] if it is stored, and too few
-            /// replicas have confirmed it. All other errors: this insert has stored nothing.
+            /// [`Error::VerdictUnknown`] if the reply was lost: the item may be stored. If this
+            /// insert stored it, no client gets `true`. [`Error::NotReplicated`] if it is stored,
+            /// and too few replicas have confirmed it. All other errors: this insert has stored
+            /// nothing.
             pub $($async)? fn insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, Error>
             where
                 T: Borrow<Q>,

@@ -11,8 +11,8 @@
 //!
 //! Then the crate depends on `tamis-sync`, `libm`, `crossbeam-utils` and, on x86-64, `cpufeatures`.
 //! If you have items and no hashes, choose one of
-//! [the filters of items](https://docs.rs/tamis/latest/tamis/#which-type) instead: at 1 % they need
-//! as many bits or fewer.
+//! [the filters of items](https://docs.rs/tamis/latest/tamis/#which-type) instead. At 1 % a
+//! `BloomFilter` takes 9.6 bits per item, and this one 10.5.
 //!
 //! # Hashes
 //!

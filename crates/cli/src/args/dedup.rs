@@ -77,7 +77,7 @@ pub(crate) struct DedupArgs {
     fixed: bool,
 
     /// Keep only the last N printed records, such as 10M: bounded memory, for input that never
-    /// ends. A record is printed unless it is among them
+    /// ends. A record is printed if it is not one of these N
     ///
     /// None of the last N printed records is printed again. An older record may be: after about 1.2
     /// N + 5 printed records every record is forgotten. Seeing a record again does not extend its

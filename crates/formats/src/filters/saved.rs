@@ -139,7 +139,7 @@ pub trait Saved: Sealed {
 pub trait Mappable: Saved + Sealed<Body = Lines> {}
 
 /// A filter type of which a saved one can be merged into another: see
-/// [`merge_from`](crate::merge_from).
+/// [`Options::merge_from`](crate::Options::merge_from).
 ///
 /// These are [`BloomFilter`], [`BlockedBloomFilter`], [`OnceBloomFilter`] and
 /// [`CountingBloomFilter`]. The trait is sealed.
@@ -148,11 +148,11 @@ pub trait Mappable: Saved + Sealed<Body = Lines> {}
 ///
 /// ```
 /// # use tamis_formats as tamis;
-/// use tamis::formats::{LoadError, Mergeable, merge_read};
+/// use tamis::formats::{LoadError, Mergeable, Options};
 ///
 /// fn merge_both<F: Mergeable>(filter: &F, one: &[u8], other: &[u8]) -> Result<(), LoadError> {
-///     merge_read(filter, one)?;
-///     merge_read(filter, other)
+///     Options::new().merge_read(filter, one)?;
+///     Options::new().merge_read(filter, other)
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
@@ -172,10 +172,10 @@ pub trait Mergeable: Saved + Union {}
 /// # use tamis_formats as tamis;
 /// use std::path::PathBuf;
 ///
-/// use tamis::formats::{LoadError, SavedBloom, merge_from};
+/// use tamis::formats::{LoadError, Options, SavedBloom};
 ///
 /// fn merge_all<F: SavedBloom>(filter: &F, paths: &[PathBuf]) -> Result<(), LoadError> {
-///     paths.iter().try_for_each(|path| merge_from(filter, path))
+///     paths.iter().try_for_each(|path| Options::new().merge_from(filter, path))
 /// }
 /// ```
 #[diagnostic::on_unimplemented(

@@ -23,7 +23,7 @@ use crate::options::Options;
 ///
 /// [`LoadError`] if the file cannot be read, if a byte is wrong, or if the file holds another
 /// filter than asked for. On a processor without atomics of 128 bits, a cuckoo filter with buckets
-/// of 128 bits is an error; [`load_frozen`] can load it, unless it is one that grows.
+/// of 128 bits is an error; [`Options::load_frozen`] can load it, unless it is one that grows.
 ///
 /// A cuckoo filter that grows reserves address space for all of its growth, and if the system
 /// refuses that, the result is [`LoadError::Alloc`].
@@ -53,34 +53,6 @@ pub fn load<F: Saved>(path: impl AsRef<Path>) -> Result<F, LoadError> {
     Options::new().load(path)
 }
 
-/// Loads a filter from a file for queries only, on every processor: no operation of [`Frozen`]
-/// writes.
-///
-/// # Errors
-///
-/// As [`load`], but buckets of 128 bits are possible on every processor, except those of a filter
-/// that grows.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::{load_frozen, save};
-/// use tamis::{CuckooFilter, hash::Rapid};
-///
-/// # let directory = tempfile::tempdir()?;
-/// # let path = directory.path().join("seen.tamis");
-/// let seen = CuckooFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
-/// seen.insert("a")?;
-/// save(&seen, &path)?;
-/// let frozen = load_frozen::<CuckooFilter<str, Rapid>>(&path)?;
-/// assert!(frozen.contains("a"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn load_frozen<F: Saved>(path: impl AsRef<Path>) -> Result<Frozen<F>, LoadError> {
-    Options::new().load_frozen(path)
-}
-
 impl Options {
     /// Loads a filter with these options, as [`load`](crate::load) does.
     ///
@@ -94,12 +66,30 @@ impl Options {
         F::of_body(&header, hasher, load_body(&file, &header)?)
     }
 
-    /// Loads a filter for queries only with these options, as [`load_frozen`](crate::load_frozen)
-    /// does.
+    /// Loads a filter from a file for queries only, on every processor: no operation of [`Frozen`]
+    /// writes.
     ///
     /// # Errors
     ///
-    /// As [`load_frozen`](crate::load_frozen).
+    /// As [`load`](crate::load), but buckets of 128 bits are possible on every processor, except
+    /// those of a filter that grows.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::{Options, save};
+    /// use tamis::{CuckooFilter, hash::Rapid};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("seen.tamis");
+    /// let seen = CuckooFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
+    /// seen.insert("a")?;
+    /// save(&seen, &path)?;
+    /// let frozen = Options::new().load_frozen::<CuckooFilter<str, Rapid>>(&path)?;
+    /// assert!(frozen.contains("a"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn load_frozen<F: Saved>(&self, path: impl AsRef<Path>) -> Result<Frozen<F>, LoadError> {
         let (file, header) = open(path.as_ref())?;
         let hasher = expect::<F>(&header, self)?;

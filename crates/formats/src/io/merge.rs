@@ -11,78 +11,36 @@ use crate::layout::header::{HEADER, Header};
 use crate::layout::table::Table;
 use crate::options::Options;
 
-/// Adds the items of a Bloom filter in a file to a filter of the same type, sizes, hash algorithm
-/// and seed. Other threads may insert meanwhile.
-///
-/// It reads the file twice: it checks all bytes, then adds them. It takes 1 MiB of memory.
-///
-/// # Errors
-///
-/// [`LoadError`] if the file cannot be read, if a byte is wrong, or if its filter does not fit. The
-/// filter is then as before. Only if the file changes or fails between the two readings, the items
-/// of the chunks before the fault may have been added; no other item is.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::{merge_from, save};
-/// use tamis::{BlockedBloomFilter, hash::Rapid};
-///
-/// # let directory = tempfile::tempdir()?;
-/// # let path = directory.path().join("monday.tamis");
-/// let builder = BlockedBloomFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(7));
-/// let (week, monday) = (builder.clone().build()?, builder.build()?);
-/// monday.insert("a");
-/// save(&monday, &path)?;
-///
-/// merge_from(&week, &path)?;
-/// assert!(week.contains("a"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn merge_from<F: Mergeable>(filter: &F, path: impl AsRef<Path>) -> Result<(), LoadError> {
-    Options::new().merge_from(filter, path)
-}
-
-/// Adds the items of a Bloom filter in a stream to a filter, as [`merge_from`] does.
-///
-/// A stream can be read only once. Each chunk of 1 MiB is checked, then added.
-///
-/// # Errors
-///
-/// As [`merge_from`]. After an error in the body, the items of the chunks before the faulty one
-/// have been added, whole or in part: an item of the stream may have some of its bits in the
-/// filter, as if other items had set them. This raises the false-positive rate at most to that of
-/// the union. No item of the filter is lost. If this matters, merge into a filter that can be
-/// dropped.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::{merge_read, write};
-/// use tamis::{BloomFilter, hash::Rapid};
-///
-/// let builder = BloomFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(7));
-/// let (all, part) = (builder.clone().build()?, builder.build()?);
-/// part.insert("a");
-/// let mut bytes = Vec::new();
-/// write(&part, &mut bytes)?;
-/// merge_read(&all, &bytes[..])?;
-/// assert!(all.contains("a"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn merge_read<F: Mergeable>(filter: &F, from: impl Read) -> Result<(), LoadError> {
-    Options::new().merge_read(filter, from)
-}
-
 impl Options {
-    /// Adds the items of a Bloom filter in a file with these options, as
-    /// [`merge_from`](crate::merge_from) does.
+    /// Adds the items of a Bloom filter in a file to a filter of the same type, sizes, hash
+    /// algorithm and seed. Other threads may insert meanwhile.
+    ///
+    /// It reads the file twice: it checks all bytes, then adds them. It takes 1 MiB of memory.
     ///
     /// # Errors
     ///
-    /// As [`merge_from`](crate::merge_from).
+    /// [`LoadError`] if the file cannot be read, if a byte is wrong, or if its filter does not fit.
+    /// The filter is then as before. Only if the file changes or fails between the two readings,
+    /// the items of the chunks before the fault may have been added; no other item is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::{Options, save};
+    /// use tamis::{BlockedBloomFilter, hash::Rapid};
+    ///
+    /// # let directory = tempfile::tempdir()?;
+    /// # let path = directory.path().join("monday.tamis");
+    /// let builder = BlockedBloomFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(7));
+    /// let (week, monday) = (builder.clone().build()?, builder.build()?);
+    /// monday.insert("a");
+    /// save(&monday, &path)?;
+    ///
+    /// Options::new().merge_from(&week, &path)?;
+    /// assert!(week.contains("a"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn merge_from<F: Mergeable>(
         &self,
         filter: &F,
@@ -95,12 +53,35 @@ impl Options {
         merge_rest(filter, &mut file.at(HEADER as u64), &header)
     }
 
-    /// Adds the items of a Bloom filter in a stream with these options, as
-    /// [`merge_read`](crate::merge_read) does.
+    /// Adds the items of a Bloom filter in a stream to a filter, as [`merge_from`](Self::merge_from)
+    /// does.
+    ///
+    /// A stream can be read only once. Each chunk of 1 MiB is checked, then added.
     ///
     /// # Errors
     ///
-    /// As [`merge_read`](crate::merge_read).
+    /// As [`merge_from`](Self::merge_from). After an error in the body, the items of the chunks
+    /// before the faulty one have been added, whole or in part: an item of the stream may have some
+    /// of its bits in the filter, as if other items had set them. This raises the false-positive
+    /// rate at most to that of the union. No item of the filter is lost. If this matters, merge
+    /// into a filter that can be dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::{Options, write};
+    /// use tamis::{BloomFilter, hash::Rapid};
+    ///
+    /// let builder = BloomFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(7));
+    /// let (all, part) = (builder.clone().build()?, builder.build()?);
+    /// part.insert("a");
+    /// let mut bytes = Vec::new();
+    /// write(&part, &mut bytes)?;
+    /// Options::new().merge_read(&all, &bytes[..])?;
+    /// assert!(all.contains("a"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn merge_read<F: Mergeable>(
         &self,
         filter: &F,

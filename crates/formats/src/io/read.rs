@@ -47,32 +47,6 @@ pub fn read<F: Saved>(from: impl Read) -> Result<F, LoadError> {
     Options::new().read(from)
 }
 
-/// Reads a filter from a stream for queries only, as [`load_frozen`](crate::load_frozen) does from
-/// a file.
-///
-/// # Errors
-///
-/// As [`load_frozen`](crate::load_frozen).
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::{read_frozen, write};
-/// use tamis::{BloomFilter, hash::Rapid};
-///
-/// let seen = BloomFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
-/// seen.insert("a");
-/// let mut bytes = Vec::new();
-/// write(&seen, &mut bytes)?;
-/// let frozen = read_frozen::<BloomFilter<str, Rapid>>(&bytes[..])?;
-/// assert!(frozen.contains("a"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn read_frozen<F: Saved>(from: impl Read) -> Result<Frozen<F>, LoadError> {
-    Options::new().read_frozen(from)
-}
-
 impl Options {
     /// Reads a filter from a stream with these options, as [`read`](crate::read) does.
     ///
@@ -86,12 +60,28 @@ impl Options {
         F::of_body(&header, hasher, read_body(&mut from, &header)?)
     }
 
-    /// Reads a filter for queries only with these options, as [`read_frozen`](crate::read_frozen)
-    /// does.
+    /// Reads a filter from a stream for queries only, as [`load_frozen`](Self::load_frozen) does
+    /// from a file.
     ///
     /// # Errors
     ///
-    /// As [`read_frozen`](crate::read_frozen).
+    /// As [`load_frozen`](Self::load_frozen).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::{Options, write};
+    /// use tamis::{BloomFilter, hash::Rapid};
+    ///
+    /// let seen = BloomFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
+    /// seen.insert("a");
+    /// let mut bytes = Vec::new();
+    /// write(&seen, &mut bytes)?;
+    /// let frozen = Options::new().read_frozen::<BloomFilter<str, Rapid>>(&bytes[..])?;
+    /// assert!(frozen.contains("a"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn read_frozen<F: Saved>(&self, mut from: impl Read) -> Result<Frozen<F>, LoadError> {
         let Info(header) = Info::read(&mut from)?;
         let hasher = expect::<F>(&header, self)?;

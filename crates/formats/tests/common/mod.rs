@@ -12,9 +12,7 @@ use tamis_bloom::{
 };
 use tamis_cuckoo::raw::{self, Lines, growing};
 use tamis_cuckoo::{self as cuckoo, CuckooFilter, OnceCuckooFilter};
-use tamis_formats::{
-    Kind, LoadError, MapFile, Mapped, Options, Saved, load, load_frozen, read, read_frozen, write,
-};
+use tamis_formats::{Kind, LoadError, MapFile, Mapped, Options, Saved, load, read, write};
 use tamis_hash::{AnyStable, HashItem, Rapid, StableHasher};
 
 pub(crate) type Bloom = BloomFilter<u64, Rapid>;
@@ -245,7 +243,7 @@ pub(crate) fn verdicts<F: Ways>(path: &Path, bytes: &[u8]) -> [String; 3] {
         read::<F>(bytes).err().map_or_else(String::new, text),
         match F::mapped(&Options::new(), map_file(path)) {
             Some(mapped) => mapped.err().map_or_else(String::new, text),
-            None => load_frozen::<F>(path).err().map_or_else(String::new, text),
+            None => Options::new().load_frozen::<F>(path).err().map_or_else(String::new, text),
         },
     ]
 }
@@ -316,7 +314,10 @@ where
     // The options are those of the file, so that the plain functions refuse a file with a
     // normalization.
     if *options == Options::new() {
-        assert!(load_frozen::<F>(&path).is_ok() && read_frozen::<F>(bytes).is_ok());
+        assert!(
+            Options::new().load_frozen::<F>(&path).is_ok()
+                && Options::new().read_frozen::<F>(bytes).is_ok()
+        );
     }
 }
 

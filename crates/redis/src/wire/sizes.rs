@@ -27,8 +27,8 @@ pub(crate) const LINE_WORDS: u64 = 8;
 /// The most shards.
 pub(crate) const MAX_SHARDS: u32 = 1 << 16;
 
-/// The fewest shards by default: this number of nodes can share a filter, and of commands of a
-/// batch are on their way.
+/// The fewest shards by default. At most this number of nodes shares the filter, and a batch has
+/// this number of commands in flight.
 const FEWEST_SHARDS: u32 = 16;
 
 /// The most bytes of a shard's first slice by default. The server allocates them in 64 bytes
@@ -64,7 +64,7 @@ const SAMPLE_LINES: u64 = 1024;
 /// count of a sample, and the items that are inserted before an insert counts: on average 1/128.
 const FULL: f64 = 31.0 / 32.0;
 
-/// On average, one of this part of the items of a key counts the bits when it is inserted.
+/// Of a key for `n` items, one insert in `n / COUNTS` counts the bits, on average.
 const COUNTS: u64 = 128;
 
 /// The largest number of new items per count: it costs little from there on.
