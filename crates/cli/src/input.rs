@@ -58,9 +58,7 @@ impl Opener {
         }
         let (packing, head) = Packing::peek(&mut file)?;
         if let Packing::Foreign(foreign) = packing {
-            let name = (!is_stdin(&self.path)).then(|| shown(&self.path));
-            let refusal = foreign.refusal(name.as_deref());
-            return Err(io::Error::new(io::ErrorKind::InvalidData, refusal));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, foreign.refusal()));
         }
         // The bytes that `peek` has read come first.
         Ok(packing.unpack(Cursor::new(head).chain(file)))
@@ -148,7 +146,7 @@ fn check(path: &Path, raw: bool) -> Result<Option<u64>, String> {
     let packing = Packing::peek(&mut head.as_slice()).map_err(|error| error.to_string())?.0;
     // The first bytes decide; a name that promises a compression must not be of plain data.
     match (packing, promised(path)) {
-        (Packing::Foreign(foreign), _) => Err(foreign.refusal(Some(&shown(path))).to_string()),
+        (Packing::Foreign(foreign), _) => Err(foreign.refusal().to_string()),
         (Packing::Plain, Some(promised)) => Err(format!(
             "has the extension of a {} file, but is not one; --no-decompress reads it as it is",
             if promised == Packing::Gzip { "gzip" } else { "Zstandard" }

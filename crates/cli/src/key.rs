@@ -107,11 +107,12 @@ impl Key {
         let Scratch { key: scratch, fields: parts } = scratch;
         scratch.clear();
         match &self.part {
-            Part::Record => self.normal(record, scratch)?,
+            Part::Record if self.form.url == Policy::None => scratch.extend_from_slice(record),
+            Part::Record => self.normal(fields::unmarked(record), scratch)?,
             Part::Fields(fields) => self.normal(fields.of(record, parts)?, scratch)?,
-            Part::Hex => unhex(record, scratch)?,
+            Part::Hex => unhex(fields::unmarked(record), scratch)?,
             Part::Json(pointers) => {
-                let document = json::Cursor::of_document(record)?;
+                let document = json::Cursor::of_document(fields::unmarked(record))?;
                 let folds = self.form.ignore_case;
                 match pointers.as_slice() {
                     [pointer] if self.form.url != Policy::None => {
@@ -253,10 +254,16 @@ mod tests {
     fn a_part_may_be_a_url() {
         let url = Ok(b"http://a.example/".to_vec());
         assert_eq!(key(Part::Record, Policy::Whatwg1, b"HTTP://A.example#x"), url);
+        // A byte order mark is no part of it.
+        assert_eq!(key(Part::Record, Policy::Whatwg1, b"\xef\xbb\xbfHTTP://A.example#x"), url);
         let part = Part::Fields(Fields::new(vec![1], b',', Quotes::Plain));
         assert_eq!(key(part, Policy::Whatwg1, b"1,HTTP://A.example#x,2"), url);
         let part = Part::Json(vec!["/u".into()]);
         assert_eq!(key(part.clone(), Policy::Whatwg1, br#"{"u":"HTTP://A.example#x"}"#), url);
+        assert_eq!(
+            key(part.clone(), Policy::Whatwg1, b"\xef\xbb\xbf{\"u\":\"http://a.example/\"}"),
+            url
+        );
         assert_eq!(key(part.clone(), Policy::Whatwg1, br#"{"u":1}"#), Err(NoKey::Url));
         assert_eq!(key(part, Policy::Whatwg1, b"\xff"), Err(NoKey::Json));
         assert_eq!(key(Part::Record, Policy::Whatwg1, b"/relative"), Err(NoKey::Url));

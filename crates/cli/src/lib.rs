@@ -20,6 +20,7 @@ mod file_kind;
 mod filters;
 mod foreign;
 mod geometry;
+mod gz;
 pub mod input;
 pub mod key;
 mod kind;

@@ -3,8 +3,7 @@
 use core::fmt;
 use std::io::{self, BufReader, ErrorKind, Read};
 
-use flate2::read::MultiGzDecoder;
-
+use crate::gz::Members;
 use crate::zst::Frames;
 
 /// The compression of some data.
@@ -112,7 +111,7 @@ impl Packing {
     pub(crate) fn unpack(self, reader: impl Read + Send + 'static) -> Box<dyn Read + Send> {
         match self {
             Self::Plain | Self::Foreign(_) => Box::new(reader),
-            Self::Gzip => Box::new(MultiGzDecoder::new(reader)),
+            Self::Gzip => Box::new(Members::new(BufReader::new(reader))),
             Self::Zstandard => Box::new(Frames::new(BufReader::new(reader))),
         }
     }
@@ -126,18 +125,12 @@ fn starts(head: &[u8], magic: &[u8]) -> Option<bool> {
 }
 
 impl Foreign {
-    /// The error for an input with this compression, and what to do. `file` is its name, or `None`
-    /// for standard input.
-    pub(crate) fn refusal(self, file: Option<&str>) -> Refusal {
+    /// The error for an input with this compression, and what to do.
+    pub(crate) fn refusal(self) -> Refusal {
         let Self { name, tool } = self;
-        let instead = match file {
-            Some(file) => format!("{tool} {file} | tamis dedup"),
-            None if tool.starts_with("unzip") => "unzip -p FILE | tamis dedup".into(),
-            None => format!("... | {tool} | tamis dedup"),
-        };
         Refusal(format!(
-            "compressed with {name}, which is not supported; try '{instead}', or --no-decompress to read the \
-             compressed bytes"
+            "compressed with {name}, which is not supported; decompress it with '{tool}' first, or give --no-decompress \
+             to read the compressed bytes"
         ))
     }
 }

@@ -91,7 +91,8 @@ fn compression_is_recognised_by_the_first_bytes() {
     let files = Files::new();
     let input = fs::read(homepages()).expect("the data is there");
     let (first, second) = input.split_at(input.len() / 3);
-    let gz = [gzip(first), gzip(second)].concat();
+    // Zeros pad files on tapes and block devices.
+    let gz = [gzip(first), gzip(second), vec![0; 512]].concat();
     // The name may have no extension, or one for something else.
     for name in ["homepages.gz", "homepages", "homepages.txt", "homepages.zst"] {
         let file = files.write(name, &gz);
@@ -126,7 +127,7 @@ fn an_unsupported_compression_is_named_with_what_to_do() {
             let run = dedup(&[]).args(args).write_stdin(data).assert().code(2);
             let text = line_said(&run.stdout(shown));
             assert!(text.contains(&format!("compressed with {name}")), "{text}");
-            assert!(text.contains(tool) && text.contains("| tamis dedup"), "{text}");
+            assert!(text.contains(&format!("'{tool}'")), "{text}");
             assert!(text.contains("--no-decompress"), "{text}");
         }
     }

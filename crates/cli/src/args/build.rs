@@ -38,8 +38,8 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) capacity: Option<u64>,
 
-    /// Build a window (--kind rotating) over the last N distinct records, such as 10M: it forgets
-    /// older ones, at the latest after about 1.2 N + 5
+    /// Build a window (--kind rotating): a record is kept for at least the next N new records, such
+    /// as 10M, and for at most about 1.2 N + 5. A repeat does not extend its stay
     #[arg(long, value_name = "N", value_parser = count, conflicts_with = "capacity")]
     pub(crate) window: Option<u64>,
 

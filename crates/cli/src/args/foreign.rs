@@ -33,6 +33,11 @@ pub(crate) struct KeyArgs {
 }
 
 impl FromArgs {
+    /// Whether the options say that the filter is one of another system.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.from != Format::Tamis || self.column.is_some()
+    }
+
     /// Whether every record has a key of this type. Some systems have no empty keys.
     pub(crate) fn takes_all(&self, keys: KeyArgs) -> bool {
         self.from == Format::Tamis && keys.takes_all()

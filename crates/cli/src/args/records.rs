@@ -152,7 +152,8 @@ impl RecordArgs {
             ([_, ..], _) => {
                 if let Some(name) = names.first().filter(|_| !self.header) {
                     return usage(&format!(
-                        "--key-field {name} is a name, which needs --header; fields without one have numbers, from 1"
+                        "--key-field {} is a name, which needs --header; fields without one have numbers, from 1",
+                        name.escape_debug()
                     ));
                 }
                 let quotes = match delimiter {

@@ -95,14 +95,21 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
 }
 
 impl NewArgs {
-    /// Opens the filter, if it exists.
+    /// Opens the filter, if it exists. Only one of tamis is created.
     fn opened(&self) -> Result<Option<Opened<'_>>, Error> {
         match Opened::open_for(&self.filter, &self.from, self.keys) {
             Ok(opened) => Ok(Some(opened)),
             Err(Error::Load { source: LoadError::Io(error), .. })
                 if error.kind() == ErrorKind::NotFound =>
             {
-                Ok(None)
+                let Self { filter, from, keys, .. } = self;
+                match (from.is_foreign() || keys.key_type.is_some()).then(|| shown(filter)) {
+                    None => Ok(None),
+                    Some(name) => Err(Error::Usage(format!(
+                        "{name}: there is no such file; --from, --column and --key-type are for a filter of another \
+                         system, which 'tamis build --to FORMAT' makes"
+                    ))),
+                }
             }
             Err(error) => Err(error),
         }

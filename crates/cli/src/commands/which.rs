@@ -138,8 +138,9 @@ pub(super) fn unreadable(path: &Path, error: SetError) -> Error {
         | SetError::Filter { error: LoadError::Alloc { bytes: needed }, .. } => {
             Error::Short { name, needed, available: None }
         }
-        SetError::Magic { .. } => {
-            let found = "is not an index; 'tamis index' writes one";
+        // A file of fewer bytes has no trailer.
+        SetError::Magic { .. } | SetError::Length { expected: 64, .. } => {
+            let found = "does not end as an index does: it is no index, or one that was cut off";
             Error::Input { name, found: found.into() }
         }
         other => Error::Input { name, found: other.to_string() },

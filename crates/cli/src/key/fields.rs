@@ -114,9 +114,10 @@ impl Fields {
                 (Some(index), None) => columns_of_key.push(index),
                 (Some(first), Some(second)) => {
                     return Err(format!(
-                        "the columns {} and {} are both called '{name}'; give the number of one as --key-field",
+                        "the columns {} and {} are both called '{}'; give the number of one as --key-field",
                         first + 1,
-                        second + 1
+                        second + 1,
+                        name.escape_debug()
                     ));
                 }
                 (None, _) => return Err(self.missing(name, columns)),
@@ -148,7 +149,7 @@ impl Fields {
             ),
             _ => String::new(),
         };
-        format!("has no column '{name}', but {}{more}{hint}", list.join(", "))
+        format!("has no column '{}', but {}{more}{hint}", name.escape_debug(), list.join(", "))
     }
 
     /// Returns the key of `record`: one field, or several, each after its length.
@@ -161,6 +162,7 @@ impl Fields {
         match (self.indices.as_slice(), self.quotes) {
             // The most frequent case, inlined: one field, found without a buffer.
             (&[index], Quotes::Plain) => {
+                let record = unmarked(record);
                 self.split(record).nth(index).ok_or(NoKey::Field).map(|field| &record[field])
             }
             _ => self.other(record, scratch),
@@ -175,14 +177,13 @@ impl Fields {
                 None => self.plain(bare(record, separator), scratch),
                 Some(_) => self.unquoted(record, separator, scratch),
             },
-            Quotes::Refused if self.has_quoted(record) => Err(NoKey::Quoted),
-            Quotes::Plain | Quotes::Refused => self.plain(record, scratch),
+            Quotes::Refused if self.has_quoted(unmarked(record)) => Err(NoKey::Quoted),
+            Quotes::Plain | Quotes::Refused => self.plain(unmarked(record), scratch),
         }
     }
 
     /// Returns whether a field begins with a double quote.
-    fn has_quoted(&self, record: &[u8]) -> bool {
-        let text = record.strip_prefix(MARK).unwrap_or(record);
+    fn has_quoted(&self, text: &[u8]) -> bool {
         memchr::memchr_iter(b'"', text).any(|at| at == 0 || text[at - 1] == self.delimiter)
     }
 
@@ -336,14 +337,19 @@ impl Fields {
 /// The number of columns, and of characters of each, that a message shows.
 const SHOWN: usize = 30;
 
-/// Returns a row without a byte order mark and without the CR of a line that ends in CR LF. The
-/// mark is at the start of a file, and in the middle where files were joined.
+/// Returns a record without a byte order mark, which is at the start of a file, and in the middle
+/// where files were joined.
+#[inline]
+pub(super) fn unmarked(record: &[u8]) -> &[u8] {
+    record.strip_prefix(MARK).unwrap_or(record)
+}
+
+/// Returns a row without a byte order mark and without the CR of a line that ends in CR LF.
 pub(super) fn bare(record: &[u8], separator: u8) -> &[u8] {
-    let row = match record {
+    unmarked(match record {
         [row @ .., b'\r'] if separator == b'\n' => row,
         row => row,
-    };
-    row.strip_prefix(MARK).unwrap_or(row)
+    })
 }
 
 /// The name of a byte in messages.
@@ -408,6 +414,10 @@ mod tests {
         assert_eq!(field(0, b""), Ok(Vec::new()));
         assert_eq!(field(1, b"\t"), Ok(Vec::new()));
         assert_eq!(field(1, b"a\t\xff\0\tc"), Ok(b"\xff\0".to_vec()));
+        // Except for a byte order mark.
+        assert_eq!(field(0, b"\xef\xbb\xbfa\tb"), Ok(b"a".to_vec()));
+        let both = |record: &[u8]| key(&[0, 1], b'\t', Quotes::Plain, record);
+        assert_eq!(both(b"\xef\xbb\xbfa\tb"), both(b"a\tb"));
     }
 
     #[test]

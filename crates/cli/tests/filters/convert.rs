@@ -135,6 +135,10 @@ fn what_is_wrong_is_2_and_nothing_is_written() {
             "f: is a filter of tamis: omit --from",
         ),
         (&["new", "f", "in", "--from", "leveldb"], "f: is a filter of tamis: omit --from"),
+        // Only a filter of tamis is created.
+        (&["new", "out", "in", "--from", "guava"], "out: there is no such file"),
+        (&["new", "out", "in", "--key-type", "i32"], "out: there is no such file"),
+        (&["new", "out", "in", "--column", "a"], "out: there is no such file"),
         (&["merge", "-o", "out", "f", "f", "--from", "rocksdb"], "f: is a filter of tamis: omit"),
     ] {
         files.fails(2, args, &[part]);

@@ -58,11 +58,7 @@ pub enum LevelDb {
 
 impl Places for LevelDb {
     fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<bool, Error> {
-        let hash = hash(key.bytes()?, u32::from);
-        let Self::Bits { bits, k } = *self else { return Ok(true) };
-        let delta = hash.rotate_right(17);
-        let mut probes = (0..u32::from(k)).map(|i| hash.wrapping_add(delta.wrapping_mul(i)));
-        Ok(probes.all(|probe| each(u64::from(probe) % bits)))
+        Ok(self.all(hash(key.bytes()?, u32::from), each))
     }
 }
 
@@ -77,7 +73,16 @@ impl LevelDb {
         }
     }
 
-    /// Returns the rate. `fill` returns the part of the bits that are set, whose number it gets.
+    /// Calls `each` with the places of a hash, until it returns `false`.
+    fn all(self, hash: u32, mut each: impl FnMut(u64) -> bool) -> bool {
+        let Self::Bits { bits, k } = self else { return true };
+        let delta = hash.rotate_right(17);
+        let mut probes = (0..u32::from(k)).map(|i| hash.wrapping_add(delta.wrapping_mul(i)));
+        probes.all(|probe| each(u64::from(probe) % bits))
+    }
+
+    /// Returns the rate if places were random. `fill` returns the part of the bits that are set,
+    /// whose number it gets.
     fn rate_of(self, fill: impl FnOnce(u64) -> f64) -> f64 {
         match self {
             Self::Never => 0.0,
@@ -110,12 +115,17 @@ impl LevelDbFilter {
 
 /// Returns whether these bytes, as a filter, contain a key.
 pub(super) fn bytes_contain(bytes: &[u8], key: Key<'_>) -> Result<bool, Error> {
-    let filter = LevelDb::of_bytes(bytes);
-    let all = filter.each(key, &mut |place| bytes[(place / 8) as usize] >> (place % 8) & 1 == 1)?;
-    Ok(all && !filter.is_void())
+    Ok(bytes_contain_hash(bytes, hash(key.bytes()?, u32::from)))
 }
 
-/// Returns the rate of these bytes, as a filter.
+/// Returns whether these bytes, as a filter, contain a key of this hash.
+pub(super) fn bytes_contain_hash(bytes: &[u8], hash: u32) -> bool {
+    let filter = LevelDb::of_bytes(bytes);
+    let is_set = |place| bytes[(place / 8) as usize] >> (place % 8) & 1 == 1;
+    !filter.is_void() && filter.all(hash, is_set)
+}
+
+/// Returns the rate of these bytes, as a filter, if places were random.
 pub(super) fn rate_of_bytes(bytes: &[u8]) -> f64 {
     LevelDb::of_bytes(bytes).rate_of(|bits| {
         let ones = bytes[..(bits / 8) as usize].iter().map(|byte| u64::from(byte.count_ones()));
@@ -150,7 +160,8 @@ impl System for LevelDb {
     }
 
     fn rate(&self, bits: &BitArray) -> f64 {
-        self.rate_of(|count| rates::fill(bits, 0, count))
+        let least = self.rate_of(|count| rates::fill(bits, 0, count));
+        rates::of_hashes(least, 1, |hash| self.all(hash, |place| bits.get(place)))
     }
 
     fn is_void(&self) -> bool {

@@ -15,7 +15,7 @@ use super::error::Error;
 use super::filter::Filter;
 use super::format::Format;
 use super::key::Key;
-use super::leveldb::{LevelDbFilter, bytes_contain, rate_of_bytes};
+use super::leveldb::{LevelDbFilter, bytes_contain, bytes_contain_hash, rate_of_bytes};
 use super::rates;
 
 /// The logarithm of the bytes of a stretch.
@@ -219,7 +219,13 @@ impl Filter for LevelDbFilterBlock {
             return 1.0;
         }
         let rate = |filter: Result<&[u8], bool>| filter.map_or_else(f64::from, rate_of_bytes);
-        rates::of_any(filters().map(rate))
+        let least = rates::of_any(filters().map(rate));
+        rates::of_hashes(least, self.filters as u64, |hash| {
+            let contains = |filter: Result<&[u8], bool>| {
+                filter.map_or_else(|all| all, |bytes| bytes_contain_hash(bytes, hash))
+            };
+            filters().any(contains)
+        })
     }
 
     fn encoded_len(&self) -> u64 {

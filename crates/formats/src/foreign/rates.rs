@@ -3,7 +3,15 @@
 //! A key that was not inserted is found if all its places are set by chance. The formulas take the
 //! hash of a key as random; the source is Bloom (1970) unless a function names another.
 
+use tamis_hash::{HashItem, Rapid};
+
 use super::bits::BitArray;
+
+/// The most lookups of [`of_hashes`].
+const LOOKUPS: u32 = 1 << 22;
+
+/// The hits after which [`of_hashes`] ends, at a standard error of 3 %.
+const HITS: u32 = 1024;
 
 /// The longest period that is counted. The bits of longer ones are hardly ever all set, unless
 /// nearly all bits are.
@@ -41,6 +49,30 @@ pub(super) fn of_progression_in(fill: f64, places: u64, k: u64) -> f64 {
 pub(super) fn of_blocks(blocks: u64, block_bits: u64, of_block: impl Fn(u64) -> f64) -> f64 {
     let sum: f64 = (0..blocks).map(|block| of_block(block * block_bits)).sum();
     sum / blocks as f64
+}
+
+/// Returns the rate of a filter that computes all places of a key from a hash of 32 bits: the share
+/// of hits among random hashes. `least` is the rate if places were random; the result is not below
+/// it. A lookup reads `parts` filters.
+///
+/// The standard error is 3 % at rates above 2.4e-4, and 15 % at 1e-5.
+///
+/// Few hashes share all places with one of the keys by chance, and the places of such a hash are
+/// not uniform. MEASURED: a filter of LevelDB with a million random keys of 12 bits has a rate of
+/// 4.9e-3 instead of the 1.6e-3 of random places, and with two million of 20 bits 5.9e-4 instead of
+/// 3.4e-5 (any machine).
+pub(super) fn of_hashes(least: f64, parts: u64, contains: impl Fn(u32) -> bool) -> f64 {
+    if least == 0.0 {
+        return least;
+    }
+    let random = Rapid::with_seed(0);
+    let most = (u64::from(LOOKUPS) / parts.max(1)).max(u64::from(HITS)) as u32;
+    let (mut lookups, mut hits) = (0, 0);
+    while lookups < most && hits < HITS {
+        hits += u32::from(contains(random.hash_item(&lookups) as u32));
+        lookups += 1;
+    }
+    (f64::from(hits) / f64::from(lookups)).max(least)
 }
 
 /// Returns the rate of a filter that contains a key if one of its parts does: `1 - Π (1 - r)`.

@@ -90,14 +90,25 @@ impl Places for RocksDb {
             Rule::Lines { lines, bits_per_line, k } => {
                 // The bytes of the tail are signed there.
                 let hash = hash(bytes, |byte| byte as i8 as u32);
-                let (line, delta) = (u64::from(hash) % lines, hash.rotate_right(17));
-                (0..u32::from(k)).all(|i| {
-                    let probe = hash.wrapping_add(i.wrapping_mul(delta));
-                    each(bits_per_line * line + u64::from(probe) % bits_per_line)
-                })
+                all_in_line(hash, lines, bits_per_line, k, each)
             }
         })
     }
+}
+
+/// Calls `each` with the places of a hash in format 4, until it returns `false`.
+fn all_in_line(
+    hash: u32,
+    lines: u64,
+    bits_per_line: u64,
+    k: u8,
+    mut each: impl FnMut(u64) -> bool,
+) -> bool {
+    let (line, delta) = (u64::from(hash) % lines, hash.rotate_right(17));
+    (0..u32::from(k)).all(|i| {
+        let probe = hash.wrapping_add(i.wrapping_mul(delta));
+        each(bits_per_line * line + u64::from(probe) % bits_per_line)
+    })
 }
 
 impl Rule {
@@ -242,9 +253,12 @@ impl System for RocksDb {
                 rates::power(rates::fill(bits, start, 8 * BLOCK), k.into())
             }),
             Rule::Lines { lines, bits_per_line, k } => {
-                rates::of_blocks(lines, bits_per_line, |start| {
+                let least = rates::of_blocks(lines, bits_per_line, |start| {
                     let fill = rates::fill(bits, start, bits_per_line);
                     rates::of_progression_in(fill, bits_per_line, k.into())
+                });
+                rates::of_hashes(least, 1, |hash| {
+                    all_in_line(hash, lines, bits_per_line, k, |place| bits.get(place))
                 })
             }
         }
