@@ -81,9 +81,9 @@ pub(crate) mod protocol {}
 /// * A single reading below the newest changes nothing, however old it is: a thread may be late.
 /// * If the clock is set back, time stands still. The filter follows the lower clock after four
 ///   different readings of it that advance by one generation in all, with no reading above the
-///   newest in between. Nothing is forgotten then. (A clock that is set back by less than two generations may
-///   reach its former time first.) An item stays for at most two generations longer, plus the time
-///   of four readings.
+///   newest in between. Nothing is forgotten then. (A clock that is set back by less than two
+///   generations may reach its former time first.) An item stays for at most two generations
+///   longer, plus the time of four readings.
 /// * A reading that is too high forgets items too early. If it is higher than the newest by the
 ///   span and a generation, it forgets all of them. Then the readings of the true clock take over,
 ///   as above. A repetition of the same high reading moves the time by less than a generation. A

@@ -273,6 +273,7 @@ impl Why {
 
     fn exit_code(&self) -> u8 {
         match self {
+            Self::Insert(InsertError::TooManyCopies) => 2,
             // Invalid compressed data, and a file that cannot be opened, are bad input.
             Self::Read(source) => match source.kind() {
                 ErrorKind::InvalidInput | ErrorKind::InvalidData | ErrorKind::UnexpectedEof => 2,

@@ -110,9 +110,9 @@
 //!
 //! # Locks
 //!
-//! Inserts that claim or relocate, removals and counts hold the lock of an item for a few stores; in
-//! a filter that grows, every insert does. In one that does not grow, so does a query after eight
-//! disturbed attempts. Clones, merges and saves hold all locks while they copy the buckets. So:
+//! Inserts that claim or relocate, removals and counts hold the lock of an item for a few stores.
+//! In a filter that grows, every insert does; in another one, a query after eight disturbed
+//! attempts. Clones, merges and saves hold all locks while they copy the buckets. So:
 //!
 //! * **Fork only while no other thread uses the filter.** A lock that a thread holds at that moment
 //!   stays locked in the child, where the thread does not exist. A call that needs it would wait

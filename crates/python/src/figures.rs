@@ -6,7 +6,7 @@ use tamis::Figures as Computed;
 /// How full a filter is, from a scan of all its bits.
 #[pyclass(frozen, get_all, module = "tamis")]
 pub(crate) struct Figures {
-    /// The number of distinct items, estimated from the bits; in a cuckoo filter exactly the copies.
+    /// The number of distinct items, estimated from the bits. A cuckoo filter counts its copies.
     items: f64,
     /// The share of the bits or slots that are in use.
     fill: f64,

@@ -25,18 +25,18 @@ use crate::units::{count, rate};
 /// If the output is a pipe or a socket, the filter is saved when the reader has taken all of it. If
 /// the reader ends before that, nothing is saved, and a warning says how many records the next run
 /// prints again. If a reader takes nothing for 3 s, a line says so, and the program waits on. A
-/// signal ends this wait without a save, and --no-wait omits it. The program does not know what a reader has taken
-/// but not handled, or what a program between (tee, pv) holds back. If two programs write to one
-/// pipe, each waits until all bytes of both are taken. The safe way is -o FILE: the file and the
-/// filter then change together, at the end. On systems other than Linux the program does not wait.
-/// A TCP socket has taken what the system at its other end has received.
+/// signal ends this wait without a save, and --no-wait omits it. The program does not know what a
+/// reader has taken but not handled, or what a program between (tee, pv) holds back. If two
+/// programs write to one pipe, each waits until all bytes of both are taken. The safe way is -o
+/// FILE: the file and the filter then change together, at the end. On systems other than Linux the
+/// program does not wait. A TCP socket has taken what the system at its other end has received.
 ///
 /// After Ctrl-C, SIGTERM or SIGHUP during the input, what was printed is saved if the reader takes
-/// it, unless it takes nothing for 1 s. A second signal ends the program at once. The status is that of the
-/// signal. With -o FILE a signal changes nothing. If it comes when both files are complete, it is
-/// too late, and the status is 0. A signal that is ignored when the program starts, as with
-/// nohup, stays ignored (on systems other than Linux: SIGHUP only, which ends the program there
-/// without a save).
+/// it, unless it takes nothing for 1 s. A second signal ends the program at once. The status is
+/// that of the signal. With -o FILE a signal changes nothing. If it comes when both files are
+/// complete, it is too late, and the status is 0. A signal that is ignored when the program starts,
+/// as with nohup, stays ignored (on systems other than Linux: SIGHUP only, which ends the program
+/// there without a save).
 ///
 /// If the filter exists, a --kind, --rate, --window, --seed, --url or --ignore-case that is not
 /// that of the filter is an error, and so is the --capacity of a filter of fixed size. The options

@@ -68,8 +68,8 @@ pub(super) fn run(
     Ok(Summary::new(done, expected, used, options, start.elapsed()))
 }
 
-/// Returns how many records are expected to be lost, of this number of distinct ones: the sum of the
-/// rates that the records meet.
+/// Returns how many records are expected to be lost, of this number of distinct ones: the sum of
+/// the rates that the records meet.
 fn lost(sizes: &Geometry, window: u64, distinct: u64) -> f64 {
     let Geometry::Rotating(sizes) = sizes else { return 0.0 };
     let full = generation(window);

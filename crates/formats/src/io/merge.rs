@@ -53,8 +53,8 @@ impl Options {
         merge_rest(filter, &mut file.at(HEADER as u64), &header)
     }
 
-    /// Adds the items of a Bloom filter in a stream to a filter, as [`merge_from`](Self::merge_from)
-    /// does.
+    /// Adds the items of a Bloom filter in a stream to a filter, as
+    /// [`merge_from`](Self::merge_from) does.
     ///
     /// A stream can be read only once. Each chunk of 1 MiB is checked, then added.
     ///

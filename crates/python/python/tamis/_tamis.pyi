@@ -61,13 +61,13 @@ class Figures:
 
     @property
     def items(self) -> float:
-        """The number of distinct items, estimated from the bits."""
+        """The number of distinct items, estimated from the bits. A cuckoo filter counts its copies."""
     @property
     def fill(self) -> float:
         """The share of the bits or slots that are in use."""
     @property
     def saturation(self) -> float:
-        """The fill as a share of that at `capacity`: above 1, the rate exceeds the one asked for."""
+        """The items divided by the capacity: above 1, the rate may exceed the one asked for."""
     @property
     def rate(self) -> float:
         """The probability that `in` returns True for an item that was not added."""

@@ -152,7 +152,8 @@ fn bits_per_key_are_the_least_that_keep_the_rate() {
 }
 
 /// In large filters whose places all come from a hash of 32 bits, the rate is several times that of
-/// random places. At 300,000 keys, the standard deviation of what is found is below 4 % of the rate.
+/// random places. At 300,000 keys, the standard deviation of what is found is below 4 % of the
+/// rate.
 #[test]
 fn the_rate_of_a_hash_of_32_bits_is_that_of_absent_keys() {
     for format in [Format::LevelDbFilter, Format::RocksDbLegacy] {
