@@ -107,39 +107,11 @@ pub(crate) struct DedupArgs {
     /// Print a longer summary, with the filter and the time
     #[arg(long, conflicts_with_all = ["quiet", "stats"])]
     pub(crate) verbose: bool,
-
-    /// The short option for another one of `tamis query`; it gets its own error message.
-    #[arg(short = 'v', hide = true)]
-    invert: bool,
-
-    /// An option of uniq that a filter cannot offer; it gets its own error message.
-    #[arg(short = 'c', long, hide = true)]
-    count: bool,
-
-    /// An option of uniq that a filter cannot offer; it gets its own error message.
-    #[arg(short = 'u', long, hide = true)]
-    unique: bool,
 }
 
 impl DedupArgs {
     /// Returns the options of the run, or an error if they contradict each other.
     pub(crate) fn options(&self) -> Result<Options, Error> {
-        let usage = |text: &str| Err(Error::Usage(format!("{text}; see 'tamis dedup --help'")));
-        // Options of uniq that a filter cannot offer.
-        if self.count {
-            return usage("-c is not supported, since a filter cannot count; use 'sort | uniq -c'");
-        }
-        if self.unique {
-            return usage(
-                "-u is not supported: which lines are unique is known only at the end of the input, and a filter does \
-                 not store lines; use 'sort | uniq -u'",
-            );
-        }
-        if self.invert {
-            return usage(
-                "-v is --invert of 'tamis query', as in grep; -d prints repeated records, --verbose a longer summary",
-            );
-        }
         let Records { separator, max_record, key, header, strict, threads, chunk, .. } =
             self.records.records("dedup")?;
         Ok(Options {
