@@ -16,15 +16,19 @@ use tamis_sync::{Ordering, Word};
 
 type Filter = CuckooFilter<u64, Rapid>;
 
-/// Returns the number of removals in each filter.
-///
-/// MEASURED: with a removal that never advances the version, an item is missed once in 7 removals,
-/// or 70,000 lookups, on two busy cores of a Zen 5: 2837 times in a short run of 2 seconds, instead
-/// of never. The storms over larger filters missed none in 60 million lookups. So a machine that
-/// shows it 200 times less often still detects it, except in one run in a million.
+/// Returns the least number of removals in each filter.
 fn removals() -> u64 {
     if env::var_os("TAMIS_LONG").is_some_and(|value| value == "1") { 30_000 } else { 1000 }
 }
+
+/// The least number of lookups in each filter, 80 million in all of them.
+///
+/// MEASURED: with a removal that never advances the version, readers miss the item at 100 to 160
+/// moments of a short run of 110 million lookups, up to 30 times each, on two busy cores of a Zen
+/// 4, instead of never. The storms over larger filters missed none in 60 million lookups. So a
+/// machine on which these moments are 5 times rarer still detects it, except in one run in a
+/// million.
+const LOOKUPS: u64 = 4_000_000;
 
 /// The number of removals between two changes of the position of the empty slot.
 const SWAPS: usize = 16;
@@ -90,25 +94,26 @@ fn storm(buckets: u64, (slots, bits): (u32, u32), seed: u64) -> Storm {
     let fillers: Vec<u64> =
         unlike.filter(|&hash| pair.contains(&first_of(hash))).take(64).collect();
 
-    let (readers, done) = (thread::available_parallelism().map_or(2, usize::from), Word::new(0));
+    let readers = thread::available_parallelism().map_or(2, usize::from);
+    let (lookups, done) = (Word::new(0), Word::new(0));
     let begin = Barrier::new(readers + 1);
     let read = || {
         begin.wait();
-        let mut storm = Storm::default();
-        // ORDERING: Relaxed: it only ends the loop.
+        let mut missed = 0;
+        // ORDERING: Relaxed: they only end the loops.
         while done.load(Ordering::Relaxed) == 0 {
             // Single queries, then a batch.
-            storm.missed += (0..64).filter(|_| !filter.by_hash().contains(resident)).count() as u64;
-            filter
-                .by_hash()
-                .contains_many_with([resident; 64], |_, hit| storm.missed += u64::from(!hit));
-            storm.lookups += 128;
+            missed += (0..64).filter(|_| !filter.by_hash().contains(resident)).count() as u64;
+            filter.by_hash().contains_many_with([resident; 64], |_, hit| missed += u64::from(!hit));
+            lookups.fetch_add(128, Ordering::Relaxed);
         }
-        storm
+        missed
     };
     let churn = || {
         begin.wait();
-        for removed in (0..removals()).step_by(SWAPS) {
+        let mut removed = 0;
+        // ORDERING: Relaxed, as above.
+        while removed < removals() || lookups.load(Ordering::Relaxed) < LOOKUPS {
             let filler = fillers[removed as usize / SWAPS % fillers.len()];
             filter.by_hash().insert(filler).unwrap();
             for hash in alike.into_iter().cycle().take(SWAPS) {
@@ -117,23 +122,20 @@ fn storm(buckets: u64, (slots, bits): (u32, u32), seed: u64) -> Storm {
                 thread::sleep(Duration::from_micros(1));
             }
             assert!(filter.by_hash().remove(filler), "an inserted item could not be removed");
+            removed += SWAPS as u64;
         }
         // ORDERING: Relaxed, as above.
         done.store(1, Ordering::Relaxed);
     };
-    let mut storm = Storm::default();
-    thread::scope(|scope| {
+    let missed = thread::scope(|scope| {
         let readers: Vec<_> = (0..readers).map(|_| scope.spawn(read)).collect();
         scope.spawn(churn);
-        for reader in readers {
-            let Storm { lookups, missed } = reader.join().unwrap();
-            storm.lookups += lookups;
-            storm.missed += missed;
-        }
+        readers.into_iter().map(|reader| reader.join().unwrap()).sum()
     });
     assert_eq!(filter.len(), inserted);
     assert!(others.iter().all(|&hash| filter.by_hash().contains(hash)));
-    storm
+    // ORDERING: Relaxed, the readers have ended.
+    Storm { lookups: lookups.load(Ordering::Relaxed), missed }
 }
 
 #[test]
@@ -153,5 +155,4 @@ fn an_item_is_found_while_its_class_changes() {
     }
     println!("{all:?}");
     assert_eq!(all.missed, 0, "{all:?}");
-    assert!(all.lookups > 20 * removals(), "too few lookups: {all:?}");
 }
