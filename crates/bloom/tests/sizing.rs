@@ -74,21 +74,21 @@ fn more_items_or_a_lower_rate_take_no_fewer_bits() {
 /// The digests of the sizes of each type, of small filters and of all, at usual rates and at any:
 /// from the plain search that summed everything anew for each filter, before it had tables and
 /// bounds.
-const DIGESTS: [[u64; 4]; 4] = [
+const DIGESTS: [[u64; 4]; 3] = [
     [0x14AE_CEFD_E489_4956, 0xEB33_BF64_BE8D_5E5F, 0x26D5_DFBB_298B_A666, 0x9E22_AE43_0D94_6C78],
     [0xA003_C5C0_072F_BF44, 0x96C5_3EC7_CC6C_C64E, 0x874A_9C4D_DCAA_92A0, 0xCF7A_E842_3AE9_8C10],
     [0x8FBD_752F_4614_632D, 0x8E95_23DE_B323_B4E7, 0xC49B_5C5A_A0C8_4ADD, 0xCD3D_B750_3A2D_0ACA],
-    [0xA003_C5C0_072F_BF44, 0x96C5_3EC7_CC6C_C64E, 0x874A_9C4D_DCAA_92A0, 0xCF7A_E842_3AE9_8C10],
 ];
 
 /// The sizes are to the bit those of the plain search, because filters in files and in other
 /// processes have them.
 ///
-/// POWER: one of the 10^5 sizes that differs changes a digest.
+/// POWER: one of the 72,000 sizes that differs changes a digest.
 #[test]
 fn the_sizes_are_those_of_the_plain_search() {
     const SIZES: usize = 6_000;
-    for (name, digests) in TYPES.into_iter().zip(DIGESTS) {
+    // A counting filter has the sizes of a blocked one.
+    for (name, digests) in TYPES.into_iter().zip([0, 1, 2, 1].map(|row| DIGESTS[row])) {
         let mut random = 1;
         let mut next = || {
             random = mix(random);
