@@ -8,6 +8,7 @@ mod common;
 #[allow(dead_code, reason = "each test uses a part")]
 mod crew;
 
+use std::collections::HashSet;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -138,18 +139,29 @@ fn a_save_that_is_killed_leaves_the_old_file_or_the_new_one() {
     Board::create(folder, 1, 0);
     let board = Board::open(folder, 1, 0);
     let [blooms, cuckoos] = [blooms().map(|f| bytes_of(&f)), cuckoos().map(|f| bytes_of(&f))];
-    for kill in 0..KILLS {
+    let left = || {
+        let entries = fs::read_dir(folder).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".tmp")).collect::<Vec<_>>()
+    };
+    // Until each path had either file, and the last kill has left a temporary one.
+    let (mut kill, mut seen) = (0, HashSet::new());
+    while kill < KILLS || seen.len() < 6 || left().is_empty() {
+        assert!(kill < KILLS + 200, "{seen:?} alone, or no temporary file: {:?}", left());
         board.publish(0, 0);
         let saver = Role::start("saver", 0, folder);
-        until(|| board.number_of(0) > 0);
+        until(|| board.number_of(0) > kill % 2);
         thread::sleep(Duration::from_micros(Rapid::with_seed(1).hash_item(&kill) % 20_000));
         assert!(!saver.kill().success(), "the saver ended before it was killed");
         for (name, both) in [("bloom", &blooms), ("other", &blooms), ("cuckoo", &cuckoos)] {
             let found = fs::read(folder.join(name)).unwrap();
-            assert!(both.contains(&found), "{name} is another file after kill {kill}");
+            let which = both.iter().position(|bytes| *bytes == found);
+            assert!(which.is_some(), "{name} is another file after kill {kill}");
+            seen.insert((name, which));
         }
         load::<Bloom>(folder.join("bloom")).unwrap();
         load::<Cuckoo>(folder.join("cuckoo")).unwrap();
+        kill += 1;
     }
     // What the kills left is no filter, unless it is a whole one.
     for entry in fs::read_dir(folder).unwrap() {
@@ -163,8 +175,5 @@ fn a_save_that_is_killed_leaves_the_old_file_or_the_new_one() {
     save(&small_bloom(), folder.join("bloom")).unwrap();
     save(&small_bloom(), folder.join("other")).unwrap();
     save(&small_bloom(), folder.join("cuckoo")).unwrap();
-    let entries = fs::read_dir(folder).unwrap();
-    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let left: Vec<_> = names.filter(|name| name.ends_with(".tmp")).collect();
-    assert!(left.is_empty(), "{left:?}");
+    assert!(left().is_empty(), "{:?}", left());
 }
