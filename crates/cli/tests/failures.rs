@@ -227,15 +227,15 @@ fn a_closed_pipe_is_0_and_silent_while_the_input_stays_open() {
         assert_eq!(line, "one\n");
         drop(output);
         // One line may not be enough: a child that another test is starting may still hold the
-        // pipe's end, and then the first line is written successfully.
-        for number in 0.. {
-            if child.try_wait().expect("its state").is_some() {
-                break;
-            }
+        // pipe's end, and then the first line is written successfully. All lines fit into the pipe
+        // of the input, so that no write waits.
+        let has_ended = (0..10_000).any(|number| {
             // The write fails if the program has ended in the meantime.
             let _ = writeln!(input, "{number}");
-            std::thread::sleep(core::time::Duration::from_millis(1));
-        }
+            std::thread::sleep(core::time::Duration::from_millis(5));
+            child.try_wait().expect("its state").is_some()
+        });
+        assert!(has_ended, "it reads on");
         let done = child.wait_with_output().expect("it ends");
         assert_eq!(done.status.code(), Some(0));
         assert!(done.stderr.is_empty(), "{:?}", done.stderr);
