@@ -1,7 +1,5 @@
 //! Which records have equal keys.
 
-use std::time::Instant;
-
 use crate::common::{Files, dedup, said};
 
 /// Checks that `records` all have different keys: all are printed.
@@ -44,12 +42,12 @@ fn the_error_says_why_there_is_no_key() {
         .stdout(surrounded);
 }
 
+/// In quadratic time, 10^12 steps for each array or object, this would not end within minutes.
 #[test]
 fn giant_values_take_linear_time() {
     let array = "0,".repeat(1_000_000);
-    let members = "\"a\":0,".repeat(400_000);
+    let members = "\"a\":0,".repeat(1_000_000);
     let line = |id| format!("{{\"v\":[{array}0],\"o\":{{{members}\"a\":1}},\"id\":{id}}}\n");
-    let start = Instant::now();
     let input = [line(1), line(2), line(1)].concat();
     for (pointer, printed) in [("/id", 2), ("/v", 1), ("/o", 1)] {
         let assert =
@@ -57,8 +55,6 @@ fn giant_values_take_linear_time() {
         let expected: String = [line(1), line(2)][..printed].concat();
         assert!(assert.get_output().stdout == expected.as_bytes(), "{pointer}");
     }
-    // Far more than it takes, and far less than quadratic time would be: 10^12 steps.
-    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
 }
 
 /// Runs `tamis dedup -q`; returns the exit code, the output and the messages.
