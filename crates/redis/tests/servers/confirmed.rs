@@ -8,20 +8,19 @@ use futures_util::future::{Either, select};
 use rustix::process::Signal;
 use tamis_redis::Error;
 
-use crate::harness::Server;
+use crate::harness::{PATIENCE, Server, retries, wait};
 
 /// A server and its replica.
 fn pair() -> Option<(Server, Server)> {
     let master = Server::start_with(&["--repl-diskless-sync-delay", "0"])?;
     let port = master.port().to_string();
     let replica = Server::start_with(&["--replicaof", "127.0.0.1", &port])?;
-    while replica.field(&["INFO", "replication"], "master_link_status") != "up" {
-        thread::sleep(Duration::from_millis(20));
-    }
+    let has = |server: &Server, field: &str, part| {
+        server.field(&["INFO", "replication"], field).contains(part)
+    };
+    wait("the replica has its master", || has(&replica, "master_link_status", "up"));
     // The master counts a replica from its first message on, which may take another second.
-    while !master.field(&["INFO", "replication"], "slave0").contains("online") {
-        thread::sleep(Duration::from_millis(20));
-    }
+    wait("the master has its replica", || has(&master, "slave0", "online"));
     Some((master, replica))
 }
 
@@ -133,10 +132,11 @@ fn missing_replicas_are_awaited() {
         matches!(&result, Err(Error::Unavailable { reason }) if reason.contains("NOREPLICAS")),
         "{result:?}"
     );
-    let patient = builder.deadline(Duration::from_secs(60)).open().unwrap();
+    let (builder, retried) = retries(builder.deadline(PATIENCE));
+    let patient = builder.open().unwrap();
     thread::scope(|scope| {
         let insert = scope.spawn(|| patient.insert(&1));
-        thread::sleep(Duration::from_millis(200));
+        retried();
         server.command(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
         assert_eq!(insert.join().unwrap(), Ok(true));
     });

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use tamis_redis::{Error, RedisBloomFilter};
 
-use crate::harness::{PATIENCE, Server, insert_all, patiently};
+use crate::harness::{PATIENCE, Server, insert_all, patiently, retries};
 
 type Builder = tamis_redis::Builder<u64>;
 
@@ -60,12 +60,13 @@ fn an_insert_without_a_reply_has_no_verdict() {
 fn a_query_without_a_reply_is_repeated() {
     let Some(server) = Server::start() else { return };
     builder(&server).create().unwrap().insert(&1).unwrap();
-    let impatient = builder(&server).timeout(Duration::from_millis(300));
-    let filter = impatient.deadline(Duration::from_secs(20)).open().unwrap();
+    let impatient = builder(&server).timeout(Duration::from_millis(300)).deadline(PATIENCE);
+    let (impatient, retried) = retries(impatient);
+    let filter = patiently(|| impatient.open());
     server.signal(Signal::STOP);
     thread::scope(|scope| {
         let query = scope.spawn(|| filter.contains_many([1_u64, 2]));
-        thread::sleep(Duration::from_millis(1000));
+        retried();
         server.signal(Signal::CONT);
         assert_eq!(query.join().unwrap(), Ok(vec![true, false]));
     });
@@ -86,9 +87,10 @@ fn without_a_server_nothing_is_stored() {
     assert!(matches!(hasty_filter.contains(&2), Err(Error::Unavailable { .. })));
     assert!(matches!(hasty.open(), Err(Error::Unavailable { .. })));
     // A server that starts within the patience is found, and it has lost the filter.
+    let (patient, retried) = retries(patient);
     thread::scope(|scope| {
         let opened = scope.spawn(|| patient.open().map(|_| ()));
-        thread::sleep(Duration::from_millis(300));
+        retried();
         server.restart();
         assert_eq!(opened.join().unwrap(), Err(Error::Missing));
     });

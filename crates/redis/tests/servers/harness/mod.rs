@@ -11,11 +11,11 @@ mod server;
 use std::collections::HashSet;
 use std::fmt::Debug;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{OnceLock, mpsc};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use tamis_redis::RedisBloomFilter;
+use tamis_redis::{Builder, Event, RedisBloomFilter};
 
 pub(crate) use self::cluster::{Cluster, Move};
 pub(crate) use self::server::Server;
@@ -74,6 +74,22 @@ pub(crate) fn require_winners(
     let found = filter.contains_many(0..inserted).unwrap();
     assert_eq!(found.iter().filter(|found| !**found).count(), 0, "of {inserted}");
     inserted
+}
+
+/// Returns the builder of a filter, and a function that waits until the filter sends a command
+/// again, or a call that opens it does.
+pub(crate) fn retries(builder: Builder<u64>) -> (Builder<u64>, impl Fn()) {
+    let (sender, events) = mpsc::channel();
+    let builder = builder.on_event(move |event| {
+        if matches!(event, Event::Retried { .. }) {
+            _ = sender.send(());
+        }
+    });
+    let retried = move || {
+        while events.try_recv().is_ok() {}
+        events.recv_timeout(PATIENCE).unwrap();
+    };
+    (builder, retried)
 }
 
 /// Repeats something until it succeeds.
