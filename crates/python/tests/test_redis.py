@@ -17,9 +17,10 @@ def add_all(seen: tamis.RedisBloomFilter, count: int) -> int:
     return seen.update(range(count))
 
 
-def command(redis_url: str, *words: str) -> None:
+def command(redis_url: str, *words: str) -> str:
     port = redis_url.rsplit(":", 1)[1].strip("/")
-    subprocess.run(["redis-cli", "-p", port, *words], check=True, timeout=60)
+    run = ["redis-cli", "-p", port, *words]
+    return subprocess.run(run, check=True, timeout=60, stdout=subprocess.PIPE, text=True).stdout
 
 
 def test_a_filter_in_redis(redis_url: str) -> None:
@@ -95,7 +96,10 @@ def test_a_call_that_waits_for_the_server_holds_up_no_fork(redis_url: str) -> No
     try:
         thread = threading.Thread(target=seen.update, args=(numpy.arange(5000),))
         thread.start()
-        time.sleep(0.2)
+        deadline = time.monotonic() + 60
+        while "blocked_clients:0" in command(redis_url, "INFO", "clients"):
+            assert thread.is_alive() and time.monotonic() < deadline
+            time.sleep(0.01)
         child = os.fork()
         if child == 0:
             os._exit(0)
