@@ -219,7 +219,8 @@ macro_rules! builder {
             /// # Errors
             ///
             /// [`Error::Exists`] if there is a filter of this name, if another client creates one,
-            /// or if there is another key `{name}`. [`Error::Replaced`] if the filter was deleted
+            /// or if there is another key `{name}`. [`Error::DescriptorLost`] if the server has
+            /// lost the description of the filter. [`Error::Replaced`] if the filter was deleted
             /// meanwhile, and [`Error::Build`] if the sizes are impossible. What remains of a
             /// filter that could not be created is removed with the next one, or by
             /// [`destroy`](Self::destroy).
@@ -233,7 +234,8 @@ macro_rules! builder {
             ///
             /// [`Error::Missing`] if there is no filter of this name, [`Error::Parameters`] if it
             /// has other parameters than those given, [`Error::Creating`] if another client has not
-            /// finished it before the deadline, and [`Error::Lost`] if a part of it is gone.
+            /// finished it before the deadline, and [`Error::Lost`] or [`Error::DescriptorLost`] if
+            /// a part of it is gone.
             pub $($async)? fn open(&self) -> Result<$filter<T>, Error> {
                 $filter::make(self.options.open(false))$(.$await)?
             }
@@ -248,8 +250,8 @@ macro_rules! builder {
                 $filter::make(self.options.open(true))$(.$await)?
             }
 
-            /// Deletes the filter of this name, in any state: also one of which a part is lost, or
-            /// that was never finished.
+            /// Deletes the filter of this name, in any state: also one of which a part or the
+            /// description is lost, or that was never finished.
             ///
             /// Clients that have it open get [`Error::Replaced`]. All keys are removed, also those
             /// that an interrupted creation or deletion has left. Only the list of its lives,

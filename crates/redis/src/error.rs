@@ -60,6 +60,10 @@ pub enum Error {
         /// What is wrong with it.
         found: Arc<str>,
     },
+    /// The description of the filter is gone: evicted, expired, or deleted without `destroy`. Its
+    /// bits may be there, and no client can open it. Nothing was changed: `destroy` removes what is
+    /// left, and then the filter can be created and filled again.
+    DescriptorLost,
     /// The filter has other parameters than those that the builder was given.
     Parameters {
         /// The parameter.
@@ -186,6 +190,10 @@ impl fmt::Display for Error {
             Self::Descriptor { found } => {
                 write!(f, "the description of the filter is not valid: {found}")
             }
+            Self::DescriptorLost => f.write_str(
+                "the description of the filter is gone (evicted, expired, or deleted by hand), and no client can open \
+                 the filter without it; delete the filter and build it again",
+            ),
             Self::Parameters { field, found, expected } => {
                 write!(f, "the filter has another {field}: found {found}, expected {expected}")
             }

@@ -32,6 +32,7 @@
 //! | a master is lost with writes that no replica has | these inserts are lost: the items are new again | do not see them |
 //! | a server restarts from a snapshot (RDB), or from a log without its end | what came after it is lost: these items are new again | do not see them |
 //! | a key is evicted, expires, or is deleted | return [`Error::Lost`] | likewise |
+//! | the descriptor is, by which clients open the filter | [`Error::DescriptorLost`]; clients that have it open return [`Error::Replaced`] | likewise |
 //! | the filter is deleted, or replaced by another of its name | return [`Error::Replaced`] | likewise |
 //! | the bits of a push are evicted before they are added | [`Error::Incomplete`]: the push can be repeated | |
 //!

@@ -12,6 +12,7 @@ impl Address {
         let advice = match source {
             RedisError::Parameters { .. } => Some("omit the option, or give another name"),
             RedisError::Missing => Some("'tamis new' creates one"),
+            RedisError::DescriptorLost => Some("'tamis delete' removes what is left of it"),
             _ => None,
         };
         let code = exit_code(&source);
@@ -28,6 +29,7 @@ const fn exit_code(source: &RedisError) -> u8 {
         | RedisError::Creating
         | RedisError::Alloc { .. }
         | RedisError::Lost { .. }
+        | RedisError::DescriptorLost
         | RedisError::Replaced
         | RedisError::Refused { .. }
         | RedisError::Reply { .. }

@@ -21,15 +21,30 @@ use crate::error::Error;
 use crate::servers::router::Kind;
 use crate::window;
 use crate::wire::descriptor::Descriptor;
-use crate::wire::lives::LEASE_MS;
+use crate::wire::lives::{LEASE_MS, State};
 use crate::wire::{commands, scripts};
 
 /// Reads the descriptor of a filter.
+///
+/// # Errors
+///
+/// [`Error::Missing`] if there is no filter, [`Error::DescriptorLost`] if there is one without it.
 pub(crate) async fn describe(access: Access<'_>) -> Result<Descriptor, Error> {
-    match access.descriptor(commands::get(&access.name.descriptor())).await? {
-        Value::Nil => Err(Error::Missing),
-        Value::BulkString(text) => Descriptor::of_json(&text),
-        _ => Err(Error::Reply { expected: "a text" }),
+    // The life that is ready, before the descriptor was missing.
+    let mut before = None;
+    loop {
+        match access.descriptor(commands::get(&access.name.descriptor())).await? {
+            Value::BulkString(text) => return Descriptor::of_json(&text),
+            Value::Nil => {}
+            _ => return Err(Error::Reply { expected: "a text" }),
+        }
+        // A client may create or delete a filter between two commands.
+        let mut lives = destroy::lives(access).await?.into_iter();
+        match lives.find(|life| life.state == State::Ready).map(|life| life.identity) {
+            None => return Err(Error::Missing),
+            ready if ready == before => return Err(Error::DescriptorLost),
+            ready => before = ready,
+        }
     }
 }
 
@@ -54,7 +69,8 @@ pub(crate) async fn open(filter: Call<'_>) -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// [`Error::Exists`] if there is a filter, or another client creates one.
+/// [`Error::Exists`] if there is a filter, or another client creates one, and
+/// [`Error::DescriptorLost`] if there is one without a descriptor.
 pub(crate) async fn create(filter: &mut Shared, end: Instant) -> Result<(), Error> {
     filter.descriptor.ready = false;
     let creating = filter.descriptor.to_json();
@@ -67,7 +83,8 @@ pub(crate) async fn create(filter: &mut Shared, end: Instant) -> Result<(), Erro
     match access.descriptor(keys.begin(&life, &creating)).await? {
         Value::Int(1) => {}
         Value::Int(0) => return Err(Error::Exists),
-        _ => return Err(Error::Reply { expected: "0 or 1" }),
+        Value::Int(-1) => return Err(Error::DescriptorLost),
+        _ => return Err(Error::Reply { expected: "0, 1 or -1" }),
     }
     // 2. The keys, and the descriptor once they exist.
     let created = async {

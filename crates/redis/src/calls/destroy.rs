@@ -71,7 +71,7 @@ pub(crate) async fn sweep_ended(access: Access<'_>) -> Result<(), Error> {
 }
 
 /// Returns the lives of this name.
-async fn lives(access: Access<'_>) -> Result<Vec<Life>, Error> {
+pub(crate) async fn lives(access: Access<'_>) -> Result<Vec<Life>, Error> {
     let reply = access.descriptor(commands::get_all(&access.name.keys().lives)).await?;
     Ok(lives::of_reply(&reply))
 }

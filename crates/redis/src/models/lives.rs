@@ -13,6 +13,8 @@ const BROKEN: &str = "a filter is ready, and a key of it is missing";
 const FALSELY_LOST: &str = "a client of a deleted filter takes it for a lost one";
 const TWO: &str = "an item has two winners in one life";
 const UNUSABLE: &str = "no new filter can be created";
+const EMPTIED: &str = "an empty filter takes the place of one that was not deleted";
+const UNDESCRIBED: &str = "a life is ready without a descriptor, and none was lost";
 const NOT_DELETED: &str = "a deletion leaves a key";
 
 /// The fewest states of a scene.
@@ -41,6 +43,8 @@ enum Defect {
     LeavesItsKey,
     /// A client that was killed while it created a filter keeps its place for ever.
     NoTakeover,
+    /// A life that is ready without a descriptor counts as deleted.
+    LostIsDeleted,
 }
 
 /// What is recorded about a life.
@@ -98,6 +102,9 @@ struct World {
     /// How many clients can still be killed, and whether one was.
     kills: u32,
     killed: bool,
+    /// Whether a server may still lose the descriptor, and the life that has lost it.
+    loses: bool,
+    lost: Option<u8>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -108,6 +115,8 @@ enum Event {
     Vanish(usize),
     /// The time of a client that creates a filter is over.
     Expiry(u8),
+    /// A server evicts the descriptor of a filter that is ready.
+    Loss(u8),
 }
 
 impl World {
@@ -122,6 +131,8 @@ impl World {
             clients: Vec::new(),
             kills,
             killed: false,
+            loses: false,
+            lost: None,
         };
         if there {
             world.lives.insert(0, State::Ready);
@@ -173,19 +184,28 @@ impl World {
             Command::Begin(life) => {
                 let listed =
                     |(life, _)| self.defect != Defect::ListedLate || self.lives.contains_key(&life);
-                let mut free = !self.descriptor.is_some_and(listed);
-                for state in self.lives.values_mut() {
+                let there = self.descriptor.is_some_and(listed);
+                let mut free = !there;
+                for (number, state) in &mut self.lives {
                     match state {
-                        State::Creating(false) | State::Ready if !free => return Ok(Vec::new()),
-                        State::Creating(true) if self.defect != Defect::NoTakeover => free = true,
+                        State::Ready if !there && self.lost != Some(*number) => {
+                            return Err(UNDESCRIBED);
+                        }
+                        State::Ready if there || self.defect != Defect::LostIsDeleted => {
+                            return Ok(Vec::new());
+                        }
+                        State::Creating(false) if there => return Ok(Vec::new()),
+                        State::Creating(_) if self.defect != Defect::NoTakeover => free = true,
+                        State::Ended | State::Swept => continue,
                         _ => {}
                     }
-                    if matches!(state, State::Creating(_) | State::Ready) {
-                        *state = State::Ended;
-                    }
+                    *state = State::Ended;
                 }
                 if !free {
                     return Ok(Vec::new());
+                }
+                if self.lost.is_some() {
+                    return Err(EMPTIED);
                 }
                 self.descriptor = Some((life, false));
                 if self.defect != Defect::ListedLate {
@@ -213,7 +233,7 @@ impl World {
             }
             Command::End(life) => {
                 if life.is_none() {
-                    self.descriptor = None;
+                    (self.descriptor, self.lost) = (None, None);
                 }
                 for (number, state) in &mut self.lives {
                     let current = matches!(state, State::Creating(_) | State::Ready);
@@ -310,6 +330,9 @@ impl Model for World {
         // Time passes while a client does something, or at the end.
         let creating = self.lives.iter().filter(|(_, state)| **state == State::Creating(false));
         events.extend(creating.map(|(life, _)| Event::Expiry(*life)));
+        if let Some((life, true)) = self.descriptor.filter(|_| self.loses) {
+            events.push(Event::Loss(life));
+        }
         events
     }
 
@@ -335,6 +358,11 @@ impl Model for World {
             }
             Event::Vanish(number) => self.clients[number].commands.clear(),
             Event::Expiry(life) => _ = self.lives.insert(life, State::Creating(true)),
+            Event::Loss(life) => {
+                self.loses = false;
+                self.lost = Some(life);
+                self.descriptor = None;
+            }
         }
         Ok(())
     }
@@ -356,8 +384,9 @@ impl Model for World {
                 return Err(BROKEN);
             }
         }
-        // 3. The name can be used again: by a new filter, or by a deletion and a new filter.
-        for deletes in [false, true] {
+        // 3. The name can be used again: by a new filter, unless the descriptor of one is lost, or
+        //    by a deletion and a new filter.
+        for deletes in [self.lost.is_some(), true] {
             let mut after = self.clone();
             if deletes {
                 after.run(Command::End(None))?;
@@ -390,6 +419,17 @@ fn replaced(defect: Defect, kills: u32) -> World {
 /// Clients create a filter at the same time, and one deletes it.
 fn created(defect: Defect, kills: u32) -> World {
     World::new(defect, false, kills).create(1).create(2).destroy()
+}
+
+/// The descriptor of a filter that is ready is lost at any moment.
+fn lost(world: World) -> World {
+    World { loses: true, ..world }
+}
+
+#[test]
+fn model_no_filter_takes_the_place_of_one_whose_descriptor_is_lost() {
+    model(18_000_000_000, 10 * STATES, [lost(replaced(Defect::None, 1))]);
+    model(430_000_000_000, 10 * STATES, [lost(created(Defect::None, 1))]);
 }
 
 #[test]
@@ -427,4 +467,10 @@ fn mutant_defects_of_clients_that_create_and_delete_at_once_are_found() {
     ] {
         mutant(defect, message, &created(defect, kills));
     }
+}
+
+#[test]
+fn mutant_a_lost_descriptor_that_counts_as_a_deletion_is_found() {
+    let defect = Defect::LostIsDeleted;
+    mutant(defect, EMPTIED, &lost(replaced(defect, 0)));
 }

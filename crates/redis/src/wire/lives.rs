@@ -37,26 +37,25 @@ macro_rules! now {
     };
 }
 
-/// Begins a life, and stores the descriptor of a filter that is not ready. Returns 1, or 0 if there
-/// is a filter, or another client creates one. A creation whose client has been silent for too long
-/// is ended. (A time too far ahead is that of a clock which was set back.) If this life has begun,
-/// returns 1 as well, so it can be repeated.
+/// Begins a life, and stores the descriptor of a filter that is not ready. Returns 1; 0 if there is
+/// a filter, or another client creates one; -1 if a life is ready, and its descriptor is lost. A
+/// creation whose client has been silent for too long is ended. (A time too far ahead is that of a
+/// clock which was set back.) If this life has begun, returns 1 as well, so it can be repeated.
 ///
 /// `KEYS` the descriptor, the lives; `ARGV` the life, the descriptor, the rest of the record.
 const BEGIN: &str = concat!(
     now!(),
-    "local there = redis.call('EXISTS', KEYS[1]) == 1 \
+    "local there = redis.call('EXISTS', KEYS[1]) == 1 local free = not there \
      local lives = redis.call('HGETALL', KEYS[2]) local ended = {} \
      for i = 1, #lives, 2 do \
      local state, since, rest = string.match(lives[i + 1], '^(%a+) (%d+) (.*)$') \
      if lives[i] == ARGV[1] then return state == 'creating' and 1 or 0 end \
-     if there and (state == 'ready' or state == 'creating' and tonumber(now) < tonumber(since) \
-     and since - now <= tonumber(ARGV[4])) then \
-     return 0 end \
-     if state == 'creating' then there = false end \
-     if state == 'ready' or state == 'creating' then \
+     if state == 'ready' then return there and 0 or -1 end \
+     if state == 'creating' then \
+     if there and tonumber(now) < tonumber(since) and since - now <= tonumber(ARGV[4]) then \
+     return 0 end free = true \
      ended[#ended + 1] = lives[i] ended[#ended + 1] = 'ended ' .. now .. ' ' .. rest end end \
-     if there then return 0 end \
+     if not free then return 0 end \
      if #ended > 0 then redis.call('HSET', KEYS[2], unpack(ended)) end \
      redis.call('SET', KEYS[1], ARGV[2]) \
      redis.call('HSET', KEYS[2], ARGV[1], \
@@ -202,8 +201,8 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// Begins a life with its descriptor, which states that it is not ready. Replies 1, or 0 if
-    /// there is a filter already.
+    /// Begins a life with its descriptor, which states that it is not ready. Replies 1, 0 if there
+    /// is a filter already, or -1 if there is one without a descriptor.
     pub(crate) fn begin(&self, life: &Life, descriptor: &str) -> Cmd {
         let mut command = script(BEGIN, &[&self.descriptor, &self.lives]);
         command.arg(life.identity.to_string()).arg(descriptor).arg(life.rest()).arg(LEASE_MS);

@@ -1,5 +1,7 @@
 //! A part of a filter is gone: every client finds out, and nobody takes it for an empty one.
 
+use std::time::Duration;
+
 use tamis_redis::{Error, RedisBloomFilter};
 
 use crate::harness::{Server, insert_all};
@@ -39,6 +41,30 @@ fn a_lost_key_is_never_an_empty_one() {
         assert_eq!(filter.pull().unwrap_err(), lost);
         builder.destroy().unwrap();
         assert_eq!(server.keys(), ["{seen}:lives"]);
+    }
+}
+
+/// A filter whose description alone is lost is neither missing nor replaced by an empty one.
+#[test]
+fn a_lost_description_is_no_missing_filter() {
+    let Some(server) = Server::start() else { return };
+    for window in [None, Some(Duration::from_secs(3600))] {
+        let builder = server.builder::<u64>().capacity(10_000);
+        let builder = window.into_iter().fold(builder, |builder, span| builder.window(span));
+        builder.create().unwrap().insert(&1).unwrap();
+        let mut keys = server.keys();
+        keys.retain(|key| key != "{seen}");
+        server.command(&["DEL", "{seen}"]);
+        for opened in [builder.create(), builder.open(), builder.open_or_create()] {
+            assert_eq!(opened.unwrap_err(), Error::DescriptorLost);
+            assert_eq!(server.keys(), keys);
+        }
+        // A deletion removes the rest, and the name can be used again.
+        builder.destroy().unwrap();
+        assert_eq!(server.keys(), ["{seen}:lives"]);
+        assert_eq!(builder.open().unwrap_err(), Error::Missing);
+        assert_eq!(builder.create().unwrap().insert(&1), Ok(true));
+        builder.destroy().unwrap();
     }
 }
 
