@@ -68,13 +68,18 @@ impl Server {
 
     /// Whether this server, and no other, answers at the port.
     fn answers(&self) -> io::Result<bool> {
+        let field = format!("process_id:{}", self.process.id());
+        Ok(self.asked("INFO server")?.lines().any(|line| line == field))
+    }
+
+    /// Sends a command, and returns the reply.
+    fn asked(&self, command: &str) -> io::Result<String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
         stream.set_read_timeout(Some(Duration::from_secs(5)))?;
-        stream.write_all(b"INFO server\r\nQUIT\r\n")?;
+        stream.write_all(format!("{command}\r\nQUIT\r\n").as_bytes())?;
         let mut text = String::new();
         stream.read_to_string(&mut text)?;
-        let field = format!("process_id:{}", self.process.id());
-        Ok(text.lines().any(|line| line == field))
+        Ok(text)
     }
 
     /// The address of a filter.

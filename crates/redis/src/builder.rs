@@ -237,7 +237,7 @@ macro_rules! builder {
             /// finished it before the deadline, and [`Error::Lost`] or [`Error::DescriptorLost`] if
             /// a part of it is gone.
             pub $($async)? fn open(&self) -> Result<$filter<T>, Error> {
-                $filter::make(self.options.open(false))$(.$await)?
+                $filter::make(self.options.open(None))$(.$await)?
             }
 
             /// Opens the filter, or creates it if it does not exist. Of several clients that do so
@@ -247,7 +247,28 @@ macro_rules! builder {
             ///
             /// As for [`open`](Self::open) and [`create`](Self::create).
             pub $($async)? fn open_or_create(&self) -> Result<$filter<T>, Error> {
-                $filter::make(self.options.open(true))$(.$await)?
+                self.open_or_create_as(self)$(.$await)?
+            }
+
+            /// Opens the filter with these parameters, or creates it with those of another builder,
+            /// which may have more: a filter that exists may have any value of those.
+            ///
+            /// # Errors
+            ///
+            /// As for [`open_or_create`](Self::open_or_create).
+            ///
+            /// # Examples
+            ///
+            /// ```no_run
+            #[doc = begin!($filter $(, $async $await)?)]
+            /// let address = "redis://127.0.0.1:6379/";
+            #[doc = concat!("let any = ", stringify!($filter), "::<str>::builder(address, \"crawl\");")]
+            /// let new = any.clone().false_positive_rate(1e-6);
+            #[doc = concat!("let seen = any.open_or_create_as(&new)", dot!($($await)?), "?;")]
+            /// # Ok(()) }
+            /// ```
+            pub $($async)? fn open_or_create_as(&self, new: &Self) -> Result<$filter<T>, Error> {
+                $filter::make(self.options.open(Some(&new.options)))$(.$await)?
             }
 
             /// Deletes the filter of this name, in any state: also one of which a part or the

@@ -119,30 +119,49 @@ impl Options {
         Ok(shared)
     }
 
-    /// Opens the filter. `creates`: creates it if there is none.
-    pub(crate) fn open(&self, creates: bool) -> BoxFuture<'_, Result<Shared, Error>> {
+    /// Opens the filter. `created`: creates one by these options if there is none.
+    pub(crate) fn open<'s>(
+        &'s self,
+        created: Option<&'s Self>,
+    ) -> BoxFuture<'s, Result<Shared, Error>> {
         Box::pin(async move {
-            if creates {
-                self.describe()?;
+            if let Some(created) = created {
+                created.describe()?;
             }
             let (name, router, end) = self.connect().await?;
-            let mut tries = Tries::new(end, router.events());
-            loop {
-                let mut opened = self.open_over(name.clone(), router.clone(), end).await;
-                // If the client that creates it is silent for too long, this one takes its place.
-                if creates && matches!(opened, Err(Error::Missing | Error::Creating)) {
-                    let (name, router) = (name.clone(), router.clone());
-                    opened = self.create_over(name, router, self.describe()?, end).await;
+            let open = async || self.try_open(created, name.clone(), router.clone(), end).await;
+            let mut opened = open().await;
+            let waited = async {
+                let mut tries = Tries::new(end, router.events());
+                while let Err(error @ (Error::Creating | Error::Replaced)) = &opened {
+                    tries.pause(error.to_string()).await.map_err(|_| error.clone())?;
+                    opened = open().await;
                 }
-                match opened {
-                    // Another client was faster, is about to make the filter ready, or replaces it.
-                    Err(error @ (Error::Exists | Error::Creating | Error::Replaced)) => {
-                        tries.pause(error.to_string()).await.map_err(|_| error)?;
-                    }
-                    other => return other,
-                }
-            }
+                opened
+            };
+            router.events().watched(end, waited).await
         })
+    }
+
+    /// Opens the filter, or creates it, without a wait for another client that does so.
+    async fn try_open(
+        &self,
+        created: Option<&Self>,
+        name: Name,
+        router: Arc<Router>,
+        end: Instant,
+    ) -> Result<Shared, Error> {
+        let opened = self.open_over(name.clone(), router.clone(), end).await;
+        let Some(created) = created else { return opened };
+        if !matches!(opened, Err(Error::Missing | Error::Creating)) {
+            return opened;
+        }
+        // If the client that creates it is silent for too long, this one takes its place.
+        match created.create_over(name, router, created.describe()?, end).await {
+            // Another client was faster, or is about to make the filter ready.
+            Err(Error::Exists) => Err(Error::Creating),
+            other => other,
+        }
     }
 
     async fn open_over(
@@ -152,6 +171,10 @@ impl Options {
         end: Instant,
     ) -> Result<Shared, Error> {
         let descriptor = create::describe(Access { name: &name, router: &router, end }).await?;
+        // Its client may have been killed: then a filter with other parameters takes its place.
+        if !descriptor.ready {
+            return Err(Error::Creating);
+        }
         self.require_same(&descriptor)?;
         let shared = Shared::new(name, descriptor, router, self.confirm);
         create::open(shared.call_until(end)).await?;

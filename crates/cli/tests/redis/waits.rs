@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::Read;
 use std::process::Stdio;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use std::{fs, io, thread};
 
 use super::{Server, lines, printed};
@@ -61,6 +61,37 @@ fn a_wait_is_reported_once() {
     }
     server.signal("-CONT");
     assert!(!fs::exists("nowhere.tamis").unwrap());
+}
+
+/// A run that was killed while it created a filter keeps its place for ten seconds, whichever
+/// options it had. The next run says that it waits, and then creates the filter.
+#[test]
+fn a_run_takes_the_place_of_one_that_was_killed_while_it_created_the_filter() {
+    let Some(server) = Server::start() else { return };
+    let filter = server.filter("seen");
+    for capacity in ["1000", "2000"] {
+        printed(&["new", "-q", &filter, "--capacity", "1000", "--rate", "0.01"], "a\n");
+        let found = server.asked("GET {seen}").unwrap();
+        let ready = found.lines().find(|line| line.starts_with('{')).unwrap();
+        let creating = ready.replace("\"ready\":true", "\"ready\":false");
+        server.asked(&format!("SET {{seen}} '{creating}'")).unwrap();
+        let (_, life) = ready.split_once("\"identity\":").unwrap();
+        let life: u64 = life.split(',').next().unwrap().parse().unwrap();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+        let record = format!("'creating {} 16'", now + 5000);
+        server.asked(&format!("HSET {{seen}}:lives {life:016x} {record}")).unwrap();
+        let start = Instant::now();
+        let args = ["new", &filter, "--capacity", capacity, "--rate", "0.01", "--deadline", "20s"];
+        let done = tamis().args(args).write_stdin("a\nb\n").assert().success().stdout("a\nb\n");
+        assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
+        let said = common::said(&done);
+        let waiting = said.lines().next().unwrap();
+        assert!(
+            waiting.contains("creating") && waiting.contains("; waiting, for at most"),
+            "{said}"
+        );
+        printed(&["delete", "-q", "--yes", &filter], "");
+    }
 }
 
 /// A run that is killed has claimed at most one chunk per thread that it has not printed.

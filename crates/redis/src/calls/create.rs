@@ -54,9 +54,6 @@ pub(crate) async fn describe(access: Access<'_>) -> Result<Descriptor, Error> {
 ///
 /// [`Error::Lost`] if a part of the filter is gone, [`Error::Replaced`] if the filter is gone.
 pub(crate) async fn open(filter: Call<'_>) -> Result<(), Error> {
-    if !filter.descriptor.ready {
-        return Err(Error::Creating);
-    }
     let open = async |shard| match filter.window() {
         Some(window) => window::open_shard(filter, window, shard).await,
         None => filter.find_current(shard).await.map(|_| ()),

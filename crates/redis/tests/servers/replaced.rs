@@ -81,7 +81,7 @@ fn ended_lives_are_swept_in_both_protocols() {
         builder.create().unwrap();
         let keys = server.keys().len();
         for _ in 0..3 {
-            server.command(&["DEL", "{seen}"]);
+            interrupt_deletion(&server);
             builder.create().unwrap();
         }
         assert_eq!(server.keys().len(), keys, "{protocol}");
@@ -95,13 +95,13 @@ fn ended_lives_are_swept_in_both_protocols() {
 fn a_client_of_an_interrupted_deletion_notices() {
     let Some(server) = Server::start() else { return };
     let old = builder(&server).create().unwrap();
-    server.command(&["DEL", "{seen}"]);
+    interrupt_deletion(&server);
     let new = builder(&server).create().unwrap();
     assert_eq!(old.insert(&1), Err(Error::Replaced));
     assert_eq!(new.insert(&1), Ok(true));
 }
 
-/// A client that was killed while it created a filter, at each point.
+/// A client that was killed while it created a filter, at each point. The next may ask for another.
 #[test]
 fn the_next_client_takes_the_place_of_one_that_was_killed() {
     let Some(server) = Server::start() else { return };
@@ -109,10 +109,11 @@ fn the_next_client_takes_the_place_of_one_that_was_killed() {
         builder(&server).create().unwrap();
         let creating = unfinished(&server, keys);
         // It may still be alive: another waits.
-        let hasty = builder(&server).deadline(Duration::from_millis(500));
+        let other = builder(&server).capacity(2000);
+        let hasty = other.clone().deadline(Duration::from_millis(500));
         let calls = [
             (Builder::open as fn(&_) -> _, Error::Creating),
-            (Builder::open_or_create, Error::Exists),
+            (Builder::open_or_create, Error::Creating),
             (Builder::create, Error::Exists),
         ];
         // Each call waits until its deadline, so all of them are made only where some keys exist.
@@ -135,8 +136,8 @@ fn the_next_client_takes_the_place_of_one_that_was_killed() {
         }
         // Its time is over.
         server.command(&["HSET", "{seen}:lives", &creating, "creating 1 16"]);
-        let filter = builder(&server).open_or_create().unwrap();
-        assert_eq!(filter.insert(&1), Ok(true));
+        let filter = other.open_or_create().unwrap();
+        assert_eq!((filter.insert(&1), filter.capacity()), (Ok(true), 2000));
         let own = server.keys().iter().filter(|key| key.contains(&creating)).count();
         assert_eq!(own, 0, "keys of the client that was killed");
         builder(&server).destroy().unwrap();
@@ -152,6 +153,19 @@ fn unfinished(server: &Server, keys: u32) -> String {
     for shard in keys..16 {
         server.command(&["DEL", &server.bits_key("seen", shard, 0)]);
     }
+    life(server)
+}
+
+/// Does what a deletion does first.
+fn interrupt_deletion(server: &Server) {
+    let (seconds, _): (u64, u64) = server.query(&["TIME"]);
+    let record = format!("ended {} 16", seconds * 1000);
+    server.command(&["HSET", "{seen}:lives", &life(server), &record]);
+    server.command(&["DEL", "{seen}"]);
+}
+
+/// Returns the life of the filter.
+fn life(server: &Server) -> String {
     let key = server.bits_key("seen", 0, 0);
     key.split(':').nth(2).unwrap().to_owned()
 }
@@ -170,8 +184,7 @@ fn a_deletion_removes_every_life() {
     let Some(server) = Server::start() else { return };
     builder(&server).create().unwrap();
     let late = server.bits_key("seen", 5, 3);
-    // The descriptor is deleted, and nothing else.
-    server.command(&["DEL", "{seen}"]);
+    interrupt_deletion(&server);
     assert_eq!(builder(&server).destroy(), Ok(()));
     assert_eq!(server.keys(), ["{seen}:lives"]);
     server.command(&["SETRANGE", &late, "100", "x"]);

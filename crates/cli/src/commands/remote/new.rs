@@ -99,19 +99,9 @@ impl NewArgs {
             Some(Seed::Fixed(_)) => asked.clone().hasher(self.hasher()?),
             _ => asked.clone(),
         };
-        let opened = match fixed.open() {
-            // The run that created it may have been killed: then this one takes its place.
-            Err(RedisError::Missing | RedisError::Creating) => {
-                let rate = self.rate.unwrap_or(CREATED_RATE);
-                let created = asked.false_positive_rate(rate).hasher(self.hasher()?).create();
-                match created {
-                    // Another run was faster.
-                    Err(RedisError::Exists | RedisError::Replaced) => fixed.open(),
-                    other => other,
-                }
-            }
-            other => other,
-        };
+        let rate = self.rate.unwrap_or(CREATED_RATE);
+        let new = asked.false_positive_rate(rate).hasher(self.hasher()?);
+        let opened = fixed.open_or_create_as(&new);
         let filter = opened.map_err(|source| address.refused(source))?;
         if self.seed == Some(Seed::Random) && filter.hasher().algorithm() != Algorithm::SipHash13 {
             return Err(address.refused(RedisError::Parameters {
