@@ -13,6 +13,7 @@ use crate::common::{homepages, program, tamis};
 use tempfile::{TempDir, tempdir};
 
 mod delete;
+mod figures;
 mod waits;
 
 /// A server on loopback, which is killed when this is dropped.

@@ -157,14 +157,15 @@ macro_rules! methods {
             /// Returns how full the filter is: the [`Figures`] of a filter in memory, with standard
             /// errors of 0. The servers count all bits, `O(bits)`: a millisecond per MiB.
             ///
-            /// The false-positive rate can exceed the [request](Self::requested_rate) by a few per
-            /// cent in two cases: in a fixed filter at its capacity, and in a growing filter while
-            /// a shard is full and its next slice does not exist yet. A larger excess comes with a
-            /// saturation above 1.
+            /// The saturation is that of all slices that exist, or the false-positive rate divided
+            /// by the [request](Self::requested_rate) if that is larger: a shard that cannot grow
+            /// (its slot moves, or the user may not run scripts) fills a slice far beyond its
+            /// capacity. So whenever the rate exceeds the request, the saturation is above 1. By
+            /// chance it exceeds it by a few per cent, in a fixed filter at its capacity; with
+            /// fewer than 1000 items per shard and a low rate, by more.
             ///
-            /// The saturation is that of all slices that exist. In a filter with a window it is
-            /// that of its epochs, each of which is made for a third of the capacity. With four
-            /// full epochs it is 1.
+            /// In a filter with a window the saturation is that of its epochs, each of which is
+            /// made for a third of the capacity. With four full epochs it is 1.
             ///
             /// # Errors
             ///

@@ -35,11 +35,13 @@ pub(crate) async fn figures(filter: Call<'_>) -> Result<Figures, Error> {
     let counts: Vec<Counts> = each.buffer_unordered(SHARDS_AT_ONCE).try_collect().await?;
     let sum = |of: fn(&Counts) -> f64| counts.iter().map(of).sum::<f64>();
     let items = sum(|count| count.items);
-    // A shard whose epochs are all forgotten has no bits.
-    let saturation = items / sum(|count| count.capacity).max(1.0);
     let fill = sum(|count| count.ones as f64) / sum(|count| count.bits as f64).max(1.0);
     // An item is equally likely to be in each shard.
     let rate = sum(|count| -count.log_absent.exp_m1()) / f64::from(shards);
+    // A slice that is too full raises the rate, and may hardly raise the mean. A shard whose epochs
+    // are all forgotten has no bits.
+    let saturation = items / sum(|count| count.capacity).max(1.0);
+    let saturation = saturation.max(rate / filter.descriptor.rate());
     let [items, fill, saturation, rate] = [items, fill, saturation, rate].map(Sampled::exact);
     Ok(Figures::new(items, fill, saturation, rate))
 }

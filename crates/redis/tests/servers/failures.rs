@@ -4,6 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::process::Signal;
+use tamis_core::Figures;
 use tamis_redis::{Error, RedisBloomFilter};
 
 use crate::harness::{PATIENCE, Server, insert_all, patiently, retries};
@@ -149,6 +150,12 @@ fn a_shard_that_cannot_grow_takes_items() {
     let more = insert_all(&filter, 30_000..31_000);
     assert_eq!(filter.storage().unwrap().slices, 2);
     assert!(limited.contains_many(&more).unwrap().iter().all(|found| *found));
+    // Larger slices with few items do not hide the one that is too full.
+    assert!(filter.insert_many(31_000..100_000).iter().all(Result::is_ok));
+    let Figures { items, saturation, false_positive_rate: rate, .. } = filter.figures().unwrap();
+    assert_eq!(filter.storage().unwrap().slices, 4);
+    assert!(items.value < 150_000.0, "the slices have room for more: {items}");
+    assert!(rate.value > filter.requested_rate() && saturation.value > 1.0, "{rate} {saturation}");
 }
 
 /// A shard is full, and the script that inserts an item must not create the next key: the item has

@@ -4,6 +4,7 @@ use serde_json::json;
 use tamis::Figures;
 use tamis::hash::StableHasher;
 
+use super::{LOSSES, is_exceeded};
 use crate::args::InfoArgs;
 use crate::commands::info::table;
 use crate::error::Error;
@@ -56,7 +57,7 @@ pub(in crate::commands) fn info(args: &InfoArgs, address: &Address) -> Result<St
         ("items", format!("about {}", grouped(items.value.round() as u64))),
         ("fill", format!("{:.1} %", 100.0 * fill.value)),
         ("saturation", format!("{:.3}", saturation.value)),
-        ("false positives", false_positives(rate.value, filter.requested_rate(), saturation.value)),
+        ("false positives", false_positives(rate.value, filter.requested_rate())),
     ];
     if let Some(span) = filter.window() {
         rows.push((
@@ -71,11 +72,13 @@ pub(in crate::commands) fn info(args: &InfoArgs, address: &Address) -> Result<St
 }
 
 /// The present rate beside the one that was asked for, and why it is above that, if it is.
-fn false_positives(now: f64, asked: f64, saturation: f64) -> String {
-    let why = match (now > asked, saturation > 1.0) {
-        (false, _) => "",
-        (true, true) => " (above it, since the filter holds more than it was made for)",
-        (true, false) => " (above it by chance: shards are filled unevenly)",
+fn false_positives(now: f64, asked: f64) -> String {
+    let why = if is_exceeded(now, asked) {
+        format!(": {LOSSES}")
+    } else if now > asked {
+        " (above it by chance: shards are filled unevenly)".to_owned()
+    } else {
+        String::new()
     };
     format!("{now:.2e} now, {asked:.2e} asked for{why}")
 }

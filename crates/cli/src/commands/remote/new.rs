@@ -46,7 +46,7 @@ pub(in crate::commands) fn new(
     let done = keeper.run(inputs.list, &records, &claim(&filter), &mut screen, None)?;
 
     let mut report = Report::of_news(&done, start);
-    describe(&mut report, &filter, address);
+    describe(&mut report, &filter, address, args.records.quiet);
     report.show(&args.records);
     Ok(())
 }

@@ -29,7 +29,10 @@ pub(in crate::commands) fn query(
     let filter = asked.open().map_err(|source| address.refused(source))?;
     let decider = remote::lookup(&filter, args.invert);
     let (mut report, found) = args.run(inputs, records, &decider, start)?;
-    describe(&mut report, &filter, address);
+    // The servers count all bits of the filter for it.
+    if !args.records.quiet {
+        describe(&mut report, &filter, address, false);
+    }
     report.show(&args.records);
     Ok(found)
 }
