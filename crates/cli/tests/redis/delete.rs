@@ -32,6 +32,21 @@ fn a_deleted_filter_is_gone() {
     assert_eq!(printed(&["query", "-q", &other], "a\n"), "a\n");
 }
 
+/// The server has evicted the description of a filter, and not its records.
+#[test]
+fn what_is_left_of_a_filter_without_a_description_is_deleted() {
+    let Some(server) = Server::start() else { return };
+    let filter = server.filter("seen");
+    printed(&["new", "-q", &filter, "--rate", "0.01"], "a\n");
+    server.asked("DEL {seen}").unwrap();
+    for command in ["new", "query"] {
+        let (code, message) = failed(&[command, &filter]);
+        assert!(code == 1 && message.contains("'tamis delete'"), "{message}");
+    }
+    printed(&["delete", "-q", "--yes", &filter], "");
+    assert_eq!(printed(&["new", "-q", &filter, "--rate", "0.01"], "a\n"), "a\n");
+}
+
 #[test]
 fn on_a_terminal_it_asks() {
     let Some(server) = Server::start() else { return };
