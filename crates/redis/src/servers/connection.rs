@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::sync::{Arc, Mutex};
 
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, ErrorKind, Pipeline, RedisError, ServerErrorKind, Value, cmd};
+use redis::{AsyncConnectionConfig, ErrorKind, Pipeline, RedisError, Value, cmd};
 use redis::{ConnectionInfo, ProtocolVersion};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
@@ -197,11 +197,14 @@ impl Connection {
 
 /// What an error of a new connection means, which was given a user, a password and a database.
 fn of_setup(info: &ConnectionInfo, error: &RedisError) -> Trouble {
+    let text = error.to_string();
     let heals = match error.kind() {
         ErrorKind::Io => true,
-        // A server that has too many clients says so, and hangs up.
-        ErrorKind::Server(ServerErrorKind::ResponseError) | ErrorKind::Extension => {
-            error.to_string().contains("max number of clients")
+        // The code of the server is lost: BUSY, LOADING, MASTERDOWN and CLUSTERDOWN. One that has
+        // too many clients says so, and hangs up.
+        ErrorKind::Server(_) | ErrorKind::Extension => {
+            let passing = ["is busy running", "is loading", "is down", "max number of clients"];
+            passing.iter().any(|part| text.contains(part))
         }
         _ => false,
     };

@@ -13,7 +13,7 @@
 //! | the error | executed? | what is done |
 //! |---|---|---|
 //! | no connection | no | the nodes are asked for the slots again, until the deadline |
-//! | no first connection, for a reason that does not heal (`stream.rs`) | no | returned |
+//! | no first connection, for a reason that does not heal (`stream.rs`, `connection.rs`) | no | returned |
 //! | `MOVED`, `ASK` | no | sent to the named node |
 //! | `TRYAGAIN`, `CLUSTERDOWN`, `LOADING`, `MASTERDOWN`, `READONLY`, `BUSY`, `NOREPLICAS` | no | as without a connection |
 //! | another error of the server | no | returned |

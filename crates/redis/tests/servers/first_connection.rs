@@ -5,12 +5,13 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use tamis_redis::{Error, RedisBloomFilter};
 
-use crate::harness::Server;
+use crate::harness::{PATIENCE, Server, patiently};
 
 /// Returns the reason why the first connection failed.
 fn reason(address: &str) -> String {
@@ -63,6 +64,30 @@ fn what_no_waiting_heals_is_an_error_at_once() {
     server.command(&["CONFIG", "SET", "requirepass", "secret"]);
     let missing = reason(&format!("redis://127.0.0.1:{port}/"));
     assert!(missing.contains("NOAUTH"), "{missing}");
+}
+
+/// A server that runs a long script is waited for, also if it refuses the number of a database.
+#[test]
+fn a_busy_server_is_waited_for() {
+    let Some(server) = Server::start() else { return };
+    server.command(&["CONFIG", "SET", "lua-time-limit", "1"]);
+    let asked = |words: &[&str]| {
+        let mut command = redis::Cmd::new();
+        command.arg(words).query::<redis::Value>(&mut server.connection())
+    };
+    let database = format!("redis://127.0.0.1:{}/1", server.port());
+    let builder = RedisBloomFilter::<u64>::builder(&database, "seen").deadline(PATIENCE);
+    let (waits, waiting) = mpsc::channel();
+    let builder = builder.on_event(move |_| _ = waits.send(()));
+    thread::scope(|scope| {
+        scope.spawn(|| asked(&["EVAL", "while true do end", "0"]));
+        patiently(|| asked(&["PING"]).err().ok_or("it is not busy"));
+        let opened = scope.spawn(|| builder.open().unwrap_err());
+        // It has been refused. Without an event it has ended.
+        _ = waiting.recv_timeout(PATIENCE);
+        patiently(|| asked(&["SCRIPT", "KILL"]));
+        assert_eq!(opened.join().unwrap(), Error::Missing);
+    });
 }
 
 /// A server that expects encryption hangs up on a plain client without a word, and answers TLS with
