@@ -104,15 +104,16 @@ const END: &str = concat!(
 );
 
 /// Records that lives have no keys any more, and forgets those that ended long ago. If there is no
-/// filter and nothing is left to do, the whole hash expires.
+/// filter and nothing is left to do, the whole hash expires. A server without memory executes a
+/// script to its end if the first command that writes frees memory.
 ///
 /// `KEYS` the descriptor, the lives; `ARGV` the time to keep a life, and the list, then the lives.
 const SWEPT: &str = concat!(
     now!(),
     "for i = 3, #ARGV do local life = redis.call('HGET', KEYS[2], ARGV[i]) \
      local state, since, rest = string.match(life or '', '^(%a+) (%d+) (.*)$') \
-     if state == 'ended' or state == 'swept' then if now - since > tonumber(ARGV[1]) then \
-     redis.call('HDEL', KEYS[2], ARGV[i]) else \
+     if state == 'ended' or state == 'swept' then redis.call('HDEL', KEYS[2], ARGV[i]) \
+     if now - since <= tonumber(ARGV[1]) then \
      redis.call('HSET', KEYS[2], ARGV[i], 'swept ' .. since .. ' ' .. rest) end end end \
      for _, life in ipairs(redis.call('HVALS', KEYS[2])) do \
      if string.sub(life, 1, 6) ~= 'swept ' then return 0 end end \

@@ -131,6 +131,22 @@ fn a_refused_insert_stores_nothing() {
     assert!(matches!(filter.contains(&1), Err(Error::Refused { .. })));
 }
 
+/// A deletion frees memory, so a server without memory must not refuse it.
+#[test]
+fn a_filter_is_deleted_without_memory() {
+    let Some(server) = Server::start() else { return };
+    for window in [None, Some(Duration::from_secs(3600))] {
+        let builder =
+            window.into_iter().fold(builder(&server), |builder, span| builder.window(span));
+        builder.create().unwrap();
+        server.command(&["CONFIG", "SET", "maxmemory", "1"]);
+        assert_eq!(builder.destroy(), Ok(()));
+        assert_eq!(server.keys(), ["{seen}:lives"]);
+        assert_eq!(builder.destroy(), Err(Error::Missing));
+        server.command(&["CONFIG", "SET", "maxmemory", "0"]);
+    }
+}
+
 /// A shard that cannot grow keeps taking items, and grows when it can.
 #[test]
 fn a_shard_that_cannot_grow_takes_items() {
