@@ -40,11 +40,11 @@ const fn exit_code(source: &RedisError) -> u8 {
 
 /// Why a chunk ends: `count` of its records have no verdict.
 pub(super) fn without_verdict(count: u64, source: RedisError) -> Why {
-    let records = counted(count, "record");
+    let (records, were) = (counted(count, "record"), if count == 1 { "was" } else { "were" });
     let fate = if may_be_stored(&source) {
-        format!("{records} may be stored and were not printed")
+        format!("{records} may be stored and {were} not printed")
     } else {
-        format!("{records} were not printed; run again with the rest of the input")
+        format!("{records} {were} not printed; run again with the rest of the input")
     };
     Why::Remote { source: source.into(), fate }
 }
@@ -52,4 +52,23 @@ pub(super) fn without_verdict(count: u64, source: RedisError) -> Why {
 /// Whether an item may be stored although its insert has failed.
 pub(super) const fn may_be_stored(error: &RedisError) -> bool {
     matches!(error, RedisError::VerdictUnknown { .. } | RedisError::NotReplicated { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_record_is_not_many() {
+        let unknown = RedisError::VerdictUnknown { reason: "x".into() };
+        for (count, source, expected) in [
+            (1, RedisError::Replaced, "1 record was not printed;"),
+            (2, RedisError::Replaced, "2 records were not printed;"),
+            (1, unknown.clone(), "1 record may be stored and was not printed"),
+            (2, unknown, "2 records may be stored and were not printed"),
+        ] {
+            let Why::Remote { fate, .. } = without_verdict(count, source) else { unreachable!() };
+            assert!(fate.starts_with(expected), "{fate}");
+        }
+    }
 }
