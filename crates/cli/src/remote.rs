@@ -8,7 +8,7 @@
 use core::fmt;
 use std::path::Path;
 
-use url::Url;
+use url::{ParseError, Url};
 
 use crate::error::Error;
 
@@ -106,7 +106,10 @@ impl Address {
             return Err(format!("a '#' or an '@' is behind the '#' before the name; {ENCODED}"));
         }
         let name = name::decoded(name)?;
-        let url = Url::parse(server).map_err(|_| format!("not a URL; {ENCODED}"))?;
+        let url = Url::parse(server).map_err(|error| match error {
+            ParseError::InvalidPort => format!("the port is no number up to 65535; {ENCODED}"),
+            _ => format!("not a URL; {ENCODED}"),
+        })?;
         let query = if url.query().is_some() { "?***" } else { "" };
         let place = if scheme.ends_with("unix") {
             // The user and the password are in the query.
@@ -120,11 +123,10 @@ impl Address {
             let host =
                 url.host_str().filter(|host| !host.is_empty()).ok_or("the host is missing")?;
             let database = url.path().trim_matches('/');
-            if !database.bytes().all(|byte| byte.is_ascii_digit())
-                || url.query().is_some_and(|query| query.contains('@'))
-            {
+            if !database.bytes().all(|byte| byte.is_ascii_digit()) || url.query().is_some() {
                 return Err(format!(
-                    "expected the number of a database, or nothing, behind the host; {ENCODED}"
+                    "expected the number of a database, such as redis://localhost/3#seen, or nothing, \
+                     and no '?' behind the host; {ENCODED}"
                 ));
             }
             let user = match (url.username(), url.password()) {
@@ -225,12 +227,6 @@ mod tests {
                 "redis://user:***@host:7/2#a",
             ),
             ("REDIS://secret@host#a/b", "REDIS://secret@host", "a/b", "redis://***@host#a/b"),
-            (
-                "valkey://host/?protocol=secret#a",
-                "valkey://host/?protocol=secret",
-                "a",
-                "valkey://host/?***#a",
-            ),
             ("unix:///a@b?pass=secret#a", "unix:///a@b?pass=secret", "a", "unix:///a@b?***#a"),
             ("Valkey+Unix:///a#ä", "Valkey+Unix:///a", "ä", "valkey+unix:///a#ä"),
         ] {
@@ -248,6 +244,8 @@ mod tests {
             "redis://host/two#a",
             "redis://#a",
             "redis://host/#50%",
+            "valkey://host/?protocol=secret#a",
+            "redis://host/?db=3#a",
             "unix://host/path#a",
             "http://host/#a",
             "redis-sentinel://host/#a",

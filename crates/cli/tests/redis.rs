@@ -222,6 +222,8 @@ fn what_has_no_meaning_is_refused() {
         (&["new", filter, "--save-every", "9s"], "--save-every"),
         (&["new", filter, "-o", "/tmp/x"], "--output"),
         (&["new", unnamed], "#seen"),
+        (&["new", "redis://127.0.0.1/?db=3#seen"], "'?'"),
+        (&["new", "redis://127.0.0.1:170000/#seen"], "port"),
         (&["query", filter, "--from", "guava"], "--from"),
         (&["query", &server.filter("none")], "no filter of this name"),
         (&["info", &server.filter("none")], "no filter of this name"),
