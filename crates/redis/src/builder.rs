@@ -61,9 +61,9 @@ macro_rules! builder {
                 self
             }
 
-            /// Sets the false-positive rate: 1e-4 by default. The filter exceeds it by a few per cent
-            /// at most, until it stops growing, or a shard takes items while it cannot grow: its
-            /// slot moves, or the user may not run scripts.
+            /// Sets the false-positive rate: 1e-4 by default. The filter exceeds it by a few per
+            /// cent at most, until it stops growing, or a shard takes items while it cannot grow:
+            /// its slot moves, or the user may not run scripts.
             ///
             /// Hashes of 64 bits allow no rate below about 1e-19 times the number of items. A
             /// filter stops growing where its next slice would need a lower one: after 4 slices, or

@@ -162,7 +162,7 @@ macro_rules! methods {
             /// (its slot moves, or the user may not run scripts) fills a slice far beyond its
             /// capacity. So whenever the rate exceeds the request, the saturation is above 1. By
             /// chance it exceeds it by a few per cent, in a fixed filter at its capacity; with
-            /// fewer than 1000 items per shard and a low rate, by more.
+            /// fewer than 100 items per shard and a low rate, by more.
             ///
             /// In a filter with a window the saturation is that of its epochs, each of which is
             /// made for a third of the capacity. With four full epochs it is 1.

@@ -49,16 +49,16 @@ fn describe(report: &mut Report, filter: &Filter, address: &Address, quiet: bool
 }
 
 /// What a rate says that is above the request by more than chance.
-const LOSSES: &str = "new records are lost, which it takes for known ones. A part of it holds more \
-                      than it was made for, since it could not grow (a slot moved, the user may not \
-                      run EVAL, or growth has ended); a filter that is built again holds the rate";
+const LOSSES: &str = "new records are lost, since it takes them for known ones; a part of it is \
+                      too full: it did not grow (it is fixed, a slot moved, the user may not run \
+                      EVAL, or growth has ended) and stays so until the filter is built again";
 
 /// Whether a rate is above the request by more than chance.
 ///
 /// Of a filter that grows, a shard is closed a little late by chance. In 20,000 simulated filters
-/// of four or more shards the rate was never above the request. With a single shard it was above
-/// 1.2 times the request in less than one of 1,000. A fixed filter at its capacity has up to 1.04
-/// times the request on average, from 10,000 items on.
+/// of 4 or more shards the rate was never above the request; with a single shard it was above 1.2
+/// times the request in less than one of 1,000. A fixed filter of 10,000 items at its capacity has
+/// up to 1.04 times the request on average, with a standard deviation of 0.1; a larger one less.
 fn is_exceeded(rate: f64, asked: f64) -> bool {
     rate > 1.2 * asked
 }
