@@ -17,6 +17,11 @@
 //! slices: [`claim`](super::claim).) The insert that reserves a slice of less than 128 KiB writes
 //! all of it.
 //!
+//! **Nor does growth wait for a long life.** A copy, and a filter that is loaded, has the published
+//! slices only. If the newest one needed the next slice already, the next slice is published when
+//! the newest one is full, whatever of it has been touched. Otherwise a filter that is saved after
+//! every few inserts would never grow.
+//!
 //! **A slice holds its capacity**, and what is still added by the threads that loaded the number of
 //! slices before it changed: one item each. It holds more only if the next slice is not there in
 //! time. If the system stops the thread that reserves it, another one does it after a further 64th
@@ -48,15 +53,18 @@ impl<W: Writer> Slices<W> {
         if counted < slice.steps.reserve || self.len() > index + 1 {
             return;
         }
-        let Some(next) = self.get(index + 1) else {
+        if self.get(index + 1).is_none() {
             if counts.claim_reserve(counted, slice.steps.again)
                 && let Some(next) = self.reserve(index + 1)
             {
                 self.set(index + 1, next);
             }
-            return;
-        };
-        if next.touch_portion() && counted >= slice.steps.full {
+            if !slice.is_resumed {
+                return;
+            }
+        }
+        let Some(next) = self.get(index + 1) else { return };
+        if (next.touch_portion() || slice.is_resumed) && counted >= slice.steps.full {
             self.publish(index + 1);
         }
     }

@@ -23,6 +23,9 @@ pub(crate) struct Slice<W> {
     /// The number of slices that follow each other, this one the newest of them, whose arrays have
     /// one shape.
     pub(super) alike: usize,
+    /// Whether it needed the next slice when it was copied or loaded: what was done for that one is
+    /// lost.
+    pub(super) is_resumed: bool,
     /// In a cache line of their own: all threads read the rest of the slice in every operation.
     counts: CachePadded<Counts>,
 }
@@ -55,8 +58,12 @@ impl<W: Writer> Slice<W> {
         let array = InLine::of_lines(geometry, lines);
         let steps = Steps::new(geometry, capacity);
         let capacity = usize::try_from(capacity).unwrap_or(usize::MAX).max(1);
+        Self::of_filter(Shared::of_array(array, geometry, capacity, ()), steps, counted, touched)
+    }
+
+    fn of_filter(filter: Blocked<W>, steps: Steps, counted: u64, touched: u64) -> Self {
         let counts = CachePadded::new(Counts::new(counted, steps.reserve, touched));
-        Self { filter: Shared::of_array(array, geometry, capacity, ()), steps, alike: 1, counts }
+        Self { filter, steps, alike: 1, is_resumed: counted >= steps.reserve, counts }
     }
 
     /// Copies the slice while other threads insert. If the allocation fails, ends as std's
@@ -65,8 +72,7 @@ impl<W: Writer> Slice<W> {
         let filter = self.filter.snapshot();
         // After the bits: the copy counts at least the items that it has, so that it does not hold
         // more than it should.
-        let counts = Counts::new(self.counts.counted(), self.steps.reserve, self.portions());
-        Self { filter, steps: self.steps, alike: 1, counts: CachePadded::new(counts) }
+        Self::of_filter(filter, self.steps, self.counts.counted(), self.portions())
     }
 
     #[inline]

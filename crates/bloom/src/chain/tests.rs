@@ -167,6 +167,27 @@ fn a_copy_grows_on() {
     assert!((0..next).all(|item| contains(&copy, item)));
 }
 
+/// A filter that is copied after every few inserts grows when it is full, although each copy loses
+/// what was prepared.
+#[test]
+fn a_filter_of_short_lives_grows() {
+    fn check<W: Claim>(first: u64, life: u64) {
+        let (mut filter, mut next) = (filter::<W>(first), 0);
+        while filter.slices.len() < 4 {
+            fill(&filter, &mut next, life as usize);
+            filter = filter.snapshot();
+            let newest = filter.slices.newest();
+            let (items, (_, capacity)) = (newest.items(), newest.sizes());
+            assert!(items <= capacity + capacity / 64 + life, "{items} of {capacity}");
+        }
+        assert!((0..next).all(|item| contains(&filter, item)));
+    }
+    for (first, life) in [(1024, 1), (1024, 10), (1 << 17, 1000)] {
+        check::<Free>(first, life);
+        check::<Locked>(first, life);
+    }
+}
+
 /// A cleared filter is as it was built.
 #[test]
 fn a_cleared_filter_starts_again() {

@@ -41,6 +41,10 @@ pub(crate) struct Ring {
     pub(super) upkeep: CachePadded<Upkeep>,
     /// New items, by slot.
     pub(super) counts: CachePadded<[Word; MAX_SLOTS]>,
+    /// The number of rotations at which the filter was copied or loaded, if its generation was full
+    /// of items then: the next new item rotates it. Stripes count anew in each life of a filter, so
+    /// one that is saved after every few inserts might complete no portion.
+    overdue: u64,
 }
 
 /// The words that every operation reads, and that few write.
@@ -102,7 +106,9 @@ impl Ring {
         let wake = if plan.length.is_some() { 0 } else { u64::MAX };
         let clock = plan.length.map_or_else(Clock::default, |length| Clock::of_due(due, length));
         let count = |slot| Word::new(if slot == state.current() { counted } else { 0 });
+        let is_overdue = plan.length.is_none() && counted >= plan.items;
         Ok(Self {
+            overdue: if is_overdue { state.rotations() } else { State::ROTATIONS },
             lines,
             places,
             plan,
@@ -276,13 +282,14 @@ impl Ring {
         }
     }
 
-    /// Counts a new item. Returns the count of the generation if this item completes a portion.
+    /// Counts a new item. Returns the count of the generation if this item completes a portion, or
+    /// if a rotation is overdue.
     #[inline(always)]
     pub(super) fn count(&self, held: &Held<'_>) -> Option<u64> {
         let word = held.stripe.word(UNCOUNTED);
         // ORDERING: Relaxed: the stripe orders the accesses of its holders.
         let count = uncounted(word.load(Ordering::Relaxed), held.state) + 1;
-        let is_portion = count >= self.plan.portion;
+        let is_portion = count >= self.plan.portion || held.state.rotations() == self.overdue;
         let left = if is_portion { 0 } else { count };
         // ORDERING: Release pairs with the Acquire in `numbers`: a thread that sees the count sees
         // the items.

@@ -190,6 +190,26 @@ fn rebuilt(filter: &Filter) -> Filter {
     raw::rotating_from_lines(filter.geometry(), rotation, hasher, lines).unwrap()
 }
 
+/// A filter that is copied or loaded after every few inserts rotates when its generation is full,
+/// although no stripe completes a portion in such a life.
+#[test]
+fn a_filter_of_short_lives_rotates() {
+    for (capacity, life) in [(1000, 1), (1000, 2), (1000, 7), (50_000, 300)] {
+        let builder = builder().capacity(capacity).false_positive_rate(1e-12);
+        let (mut filter, items) = (builder.build().unwrap(), 10 * capacity as u64);
+        for item in 0..items {
+            filter.insert(&item);
+            if item % life == 0 {
+                filter = if item % 2 == 0 { filter.clone() } else { rebuilt(&filter) };
+                assert!(filter.saturation() < 1.05 + life as f64 / capacity as f64);
+            }
+        }
+        // A sixth of the window per generation.
+        assert!(filter.rotations() >= 58, "{capacity}, {life}: {}", filter.rotations());
+        assert!((items - capacity as u64..items).all(|item| filter.contains(&item)));
+    }
+}
+
 #[test]
 fn wrong_numbers_are_refused() {
     let filter = builder().capacity(100).build().unwrap();
