@@ -1,13 +1,16 @@
 //! Columns of Arrow (pyarrow, polars, DuckDB, pandas): hashed where they lie, without the
 //! interpreter lock.
 
+use core::fmt::Display;
+
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::ArrayStreamReader;
 use arrow_array::types::{
     Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef};
-use arrow_schema::{ArrowError, DataType};
+use arrow_array::{Array, ArrayReader as _, ArrayRef, StructArray};
+use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
+use arrow_schema::{ArrowError, DataType, Field};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
@@ -36,11 +39,15 @@ impl Column {
             let capsules = method.call0()?.cast_into::<PyTuple>()?;
             let (schema, array) =
                 capsules.extract::<(Bound<'_, PyCapsule>, Bound<'_, PyCapsule>)>()?;
-            return Ok(Some(Self::Array(unchecked::array_of(&schema, &array)?.map_err(of_arrow)?)));
+            let (field, array) = unchecked::array_of(&schema, &array)?.map_err(of_arrow)?;
+            require_items(&field, object)?;
+            return Ok(Some(Self::Array(array)));
         }
         if let Some(method) = object.getattr_opt("__arrow_c_stream__")? {
             let capsule = method.call0()?.cast_into::<PyCapsule>()?;
-            return Ok(Some(Self::Stream(unchecked::stream_of(&capsule)?.map_err(of_arrow)?)));
+            let stream = unchecked::stream_of(&capsule)?.map_err(of_arrow)?;
+            require_items(stream.field(), object)?;
+            return Ok(Some(Self::Stream(stream)));
         }
         Ok(None)
     }
@@ -62,44 +69,105 @@ impl Column {
     }
 }
 
-/// Whether it is a Series or a DataFrame of polars of a type that can only be iterated: in Arrow,
-/// Python objects are their addresses, as binary values, and the other types are not as Arrow has
-/// them.
-fn has_only_elements(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let module = object.get_type().module()?;
-    if !module.to_str()?.starts_with("polars.") {
-        return Ok(false);
+/// Returns the only column of a DataFrame of pandas or polars. In Arrow, one of pandas has its
+/// index as a further column.
+pub(crate) fn column_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if !is_of_frames(object)? {
+        return Ok(None);
     }
-    let mut types = Vec::new();
-    if let Some(dtype) = object.getattr_opt("dtype")? {
-        types.push(dtype);
-    } else if let Some(dtypes) = object.getattr_opt("dtypes")? {
-        types = dtypes.extract()?;
+    let Some(names) = object.getattr_opt("columns")? else { return Ok(None) };
+    match names.len()? {
+        1 => object.get_item(names.get_item(0)?).map(Some),
+        columns => Err(no_sequence(columns)),
     }
-    for dtype in types {
-        if matches!(dtype.str()?.to_str()?, "Object" | "Null" | "Int128" | "UInt128") {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
-fn hash_rows(py: Python<'_>, array: &ArrayRef, keys: &Keys, run: &mut Run<'_>) -> PyResult<()> {
-    // A table of one column is that column.
-    if let Some(table) = array.as_struct_opt().filter(|table| table.null_count() == 0) {
-        let [column] = table.columns() else {
-            return Err(PyValueError::new_err(format!(
-                "a table of {} columns is no sequence of items: select one column",
-                table.num_columns()
-            )));
-        };
-        return hash_rows(py, column, keys, run);
+/// Whether the class of an object is in pandas or polars.
+fn is_of_frames(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let module = object.get_type().module()?;
+    Ok(matches!(module.to_str()?.split('.').next(), Some("pandas" | "polars")))
+}
+
+/// Whether it is a Series of pandas or polars of a type that can only be iterated: in Arrow, Python
+/// objects of polars are their addresses, as binary values, and those of pandas must all have one
+/// type of Arrow. The other types are not as Arrow has them.
+fn has_only_elements(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if !is_of_frames(object)? {
+        return Ok(false);
     }
-    if array.logical_null_count() > 0 {
+    let Some(dtype) = object.getattr_opt("dtype")? else { return Ok(false) };
+    let dtype = dtype.str()?;
+    let dtype = dtype.to_str()?;
+    Ok(matches!(dtype, "object" | "Object" | "Null" | "Int128" | "UInt128")
+        || dtype.starts_with("Sparse"))
+}
+
+/// Returns an error if the values of a column are not what iteration over it yields: structs, or
+/// those of an extension type, whose meaning Arrow does not say. A table of one column is that
+/// column.
+fn require_items(field: &Field, object: &Bound<'_, PyAny>) -> PyResult<()> {
+    let mut field = field;
+    let is_table = || Ok::<_, PyErr>(object.hasattr("schema")? || object.hasattr("columns")?);
+    if let DataType::Struct(columns) = field.data_type()
+        && is_table()?
+    {
+        match &columns[..] {
+            [column] => field = column,
+            columns => return Err(no_sequence(columns.len())),
+        }
+    }
+    match (field.metadata().get(EXTENSION_TYPE_NAME_KEY), field.data_type()) {
+        (Some(name), _) => Err(no_items(name)),
+        (None, of @ DataType::Struct(_)) => Err(no_items(of)),
+        _ => Ok(()),
+    }
+}
+
+fn no_sequence(columns: usize) -> PyErr {
+    PyValueError::new_err(format!(
+        "a table of {columns} columns is no sequence of items: select one column"
+    ))
+}
+
+fn no_items(of: impl Display) -> PyErr {
+    PyTypeError::new_err(format!(
+        "a column of {of} has no items: they must be strings, binary, integers or booleans"
+    ))
+}
+
+/// Hashes all rows of a column, or of a table of one column.
+fn hash_rows(py: Python<'_>, array: &ArrayRef, keys: &Keys, run: &mut Run<'_>) -> PyResult<()> {
+    let column = match array.as_struct_opt().map(StructArray::columns) {
+        Some([column]) => column,
+        _ => array,
+    };
+    if array.null_count() > 0 || column.logical_null_count() > 0 {
         return Err(PyValueError::new_err(
             "the column has nulls, which are no items: drop them or fill them",
         ));
     }
+    if !matches!(column.data_type(), DataType::Dictionary(..)) {
+        return hash_values(py, column, keys, run);
+    }
+    // Each value is hashed once, whatever the number of rows is.
+    let (dictionary, mut hashes) = (column.as_any_dictionary(), Vec::new());
+    hash_values(py, dictionary.values(), keys, &mut |block| {
+        hashes.extend_from_slice(block);
+        Ok(())
+    })?;
+    for start in (0..column.len()).step_by(ROWS) {
+        let rows = column.slice(start, ROWS.min(column.len() - start));
+        fork::detach_unless(py, keys.waits, || {
+            let values = rows.as_any_dictionary().normalized_keys();
+            Block::new().extend(values.into_iter(), |value| hashes[value], run)
+        })?;
+        py.check_signals()?;
+    }
+    Ok(())
+}
+
+/// Hashes all values of an array that is no dictionary.
+fn hash_values(py: Python<'_>, array: &ArrayRef, keys: &Keys, run: &mut Run<'_>) -> PyResult<()> {
     for start in (0..array.len()).step_by(ROWS) {
         let rows = array.slice(start, ROWS.min(array.len() - start));
         fork::detach_unless(
@@ -147,19 +215,7 @@ fn hash_array(array: &ArrayRef, hasher: &impl StableHasher, run: &mut Run<'_>) -
         DataType::UInt16 => numbers!(UInt16Type, hash_i64),
         DataType::UInt32 => numbers!(UInt32Type, hash_i64),
         DataType::UInt64 => numbers!(UInt64Type, hash_i128),
-        DataType::Dictionary(..) => {
-            let dictionary = array.as_any_dictionary();
-            // Each value is hashed once.
-            let mut hashes = Vec::new();
-            hash_array(dictionary.values(), hasher, &mut |block| {
-                hashes.extend_from_slice(block);
-                Ok(())
-            })?;
-            values!(dictionary.normalized_keys(), key => hashes[key])
-        }
-        other => Err(PyTypeError::new_err(format!(
-            "a column of {other} has no items: they must be strings, binary, integers or booleans"
-        ))),
+        other => Err(no_items(other)),
     }
 }
 

@@ -18,6 +18,8 @@ const BLOCKS_PER_TURN: u64 = 64;
 /// is no key, or the iterator fails, `run` has been called for the items before it.
 pub(crate) fn for_each(items: &Bound<'_, PyAny>, keys: &Keys, run: &mut Run<'_>) -> PyResult<()> {
     require_many(items)?;
+    let column = arrow::column_of(items)?;
+    let items = column.as_ref().unwrap_or(items);
     if let Ok(list) = items.cast_exact::<PyList>() {
         return of_objects(items.py(), list.iter().map(Ok), keys, run);
     }

@@ -1,16 +1,18 @@
 //! `foreign.read`: filters that other systems wrote, with their own hash of a key.
 
 use std::any::Any;
+use std::fs;
 use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use tamis::formats::foreign::{self, AnyFilter, Format, Key, RbloomFilter};
+use tamis::formats::LoadError;
+use tamis::formats::foreign::{self, AnyFilter, Format, Key, KeyType, RbloomFilter};
 
 use crate::bulk::{bools, require_many};
-use crate::errors::of_foreign;
+use crate::errors::{FormatError, of_foreign, of_system};
 use crate::fork;
 use crate::keys::Item;
 
@@ -37,7 +39,14 @@ impl ForeignFilter {
                 if let Some(rbloom) = any.downcast_ref::<RbloomFilter>() {
                     return Ok(rbloom.contains_hash(number.extract().map_err(out_of_range)?));
                 }
-                self.filter.contains(Key::I64(number.extract().map_err(out_of_range)?))
+                let number: i64 = number.extract().map_err(out_of_range)?;
+                // A column of a Parquet file knows the type of its keys.
+                match i32::try_from(number) {
+                    Ok(number) if !self.filter.takes(KeyType::I64) => {
+                        self.filter.contains(Key::I32(number))
+                    }
+                    _ => self.filter.contains(Key::I64(number)),
+                }
             }
         };
         found.map_err(of_foreign)
@@ -60,12 +69,19 @@ impl ForeignFilter {
     /// Query all items of an iterable. Return a buffer of bools, one per item.
     #[pyo3(signature = (items, /))]
     fn contains_many<'py>(&self, items: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        /// The items after which other threads get the interpreter lock: some milliseconds.
+        const PER_TURN: usize = 1 << 10;
+
         require_many(items)?;
-        let mut results = Vec::new();
+        let (py, mut results) = (items.py(), Vec::new());
         for item in items.try_iter()? {
             results.push(u8::from(self.__contains__(&item?)?));
+            if results.len().is_multiple_of(PER_TURN) {
+                py.check_signals()?;
+                py.detach(|| ());
+            }
         }
-        bools(items.py(), &results)
+        bools(py, &results)
     }
 
     /// The name of the format.
@@ -110,10 +126,13 @@ impl ForeignFilter {
 /// Read a filter that another system wrote, from a file or from bytes.
 ///
 /// `format` is one of `tamis.foreign.formats`, or the part of it before the colon. `column` names a
-/// column of a Parquet file. An item is what the system was given: a str, bytes or an int of 64
-/// bits, or what the function `key` returns for it. For rbloom an int is the hash, so `key` is the
-/// hash function that was given to `Bloom`; a str or bytes is hashed by SHA-256, as rbloom's page
-/// shows it, without pickling. Note that `add` of pybloom_live returns the opposite of `add` here.
+/// column of a Parquet file. An item is what the system was given: a str, bytes or an int, or what
+/// the function `key` returns for it. An int has 64 bits, in a column of a Parquet file those of
+/// the column; for other filters of ints of 32 bits, give `key=lambda i: i.to_bytes(4, "little",
+/// signed=True)`, for those of pybloom_live `key=str`. For rbloom an int is the hash, so `key` is
+/// the hash function that was given to `Bloom`; a str or bytes is hashed by SHA-256, as rbloom's
+/// page shows it, without pickling. Note that `add` of pybloom_live returns the opposite of `add`
+/// here.
 ///
 /// >>> from tamis import foreign
 /// >>> foreign.read(b"something else", "guava")
@@ -137,7 +156,12 @@ pub(crate) fn read_foreign(
         Ok(bytes) => read(bytes.as_bytes())?,
         Err(_) => {
             let path: PathBuf = source.extract()?;
-            fork::detach(py, || read(&std::fs::read(path)?))?
+            let of_path = |error| of_system(error, Some(&path));
+            // A pipe could hold up every fork.
+            if !fs::metadata(&path).map_err(of_path)?.is_file() {
+                return Err(FormatError::new_err(LoadError::NotAFile.to_string()));
+            }
+            fork::detach(py, || read(&fs::read(&path).map_err(of_path)?))?
         }
     };
     Ok(ForeignFilter::new(filter, key))

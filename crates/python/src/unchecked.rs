@@ -10,18 +10,18 @@ use std::{ptr, slice};
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::ArrayStreamReader;
 use arrow_array::{ArrayRef, make_array};
-use arrow_schema::ArrowError;
+use arrow_schema::{ArrowError, Field};
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyCapsule, PyInt, PyString};
 use tamis::formats::MapFile;
 
-/// Takes the array out of the capsules of `__arrow_c_array__`.
+/// Takes the array out of the capsules of `__arrow_c_array__`, and what the schema says of it.
 pub(crate) fn array_of(
     schema: &Bound<'_, PyCapsule>,
     array: &Bound<'_, PyCapsule>,
-) -> PyResult<Result<ArrayRef, ArrowError>> {
+) -> PyResult<Result<(Field, ArrayRef), ArrowError>> {
     let schema = schema.pointer_checked(Some(c"arrow_schema"))?;
     let array = array.pointer_checked(Some(c"arrow_array"))?;
     // SAFETY: a capsule of this name has a pointer to an `ArrowSchema` that is initialized or
@@ -32,8 +32,11 @@ pub(crate) fn array_of(
     if schema.release().is_none() || array.is_released() {
         return Ok(Err(ArrowError::CDataInterface("the array has been taken before".into())));
     }
-    // SAFETY: the producer promises that the array has the layout that the schema says.
-    Ok(unsafe { from_ffi(array, &schema) }.map(make_array))
+    Ok(Field::try_from(&schema).and_then(|field| {
+        // SAFETY: the producer promises that the array has the layout that the schema says.
+        let array = unsafe { from_ffi(array, &schema) }?;
+        Ok((field, make_array(array)))
+    }))
 }
 
 /// Takes the stream out of the capsule of `__arrow_c_stream__`.

@@ -173,6 +173,40 @@ def test_integers_of_polars_with_128_bits(dtype: type[polars.DataType]) -> None:
     assert_same(polars.Series([], dtype=dtype), [])
 
 
+def test_a_table_of_one_column_is_that_column() -> None:
+    values = [0, 77, 2**126]
+    assert_same(polars.DataFrame({"a": polars.Series(values, dtype=polars.Int128)}), values)
+    assert_same(pyarrow.record_batch({"a": ["x", "y"]}), ["x", "y"])
+
+    class Frame:
+        """As one of pandas with an index, which its Arrow has as a further column."""
+
+        __module__ = "pandas"
+        columns = ("a",)
+
+        def __getitem__(self, name: str) -> list[str]:
+            return {"a": ["x", "y"]}[name]
+
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            return pyarrow.table({"a": ["x", "y"], "index": [7, 8]}).__arrow_c_stream__()
+
+    assert_same(Frame(), ["x", "y"])
+    Frame.columns = ()
+    with pytest.raises(ValueError, match="a table of 0 columns"):
+        tamis.BloomFilter(100).update(Frame())
+
+
+def test_objects_of_pandas_may_have_several_types() -> None:
+    class Series(list[object]):
+        __module__ = "pandas"
+        dtype = numpy.dtype(object)
+
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            raise pyarrow.ArrowTypeError("Expected bytes, got a 'int' object")
+
+    assert_same(Series(["a", 1, 2**64]), ["a", 1, 2**64])
+
+
 def test_nulls_of_polars_are_no_items() -> None:
     seen = tamis.BloomFilter(100)
     assert seen.update(polars.Series([], dtype=polars.Null)) == 0
@@ -191,9 +225,6 @@ def test_objects_of_polars_are_no_addresses() -> None:
     [
         pyarrow.array(["a", None]),
         dictionary([0, 1], [None, "a"]),
-        pyarrow.StructArray.from_arrays(
-            [pyarrow.array(["a", "b"])], names=["x"], mask=pyarrow.array([True, False])
-        ),
         pyarrow.nulls(3),
         pyarrow.array([None, "a"]).dictionary_encode(),
         polars.Series([1, None]),
@@ -218,6 +249,12 @@ def test_nulls_tables_and_dimensions_are_value_errors(items: object) -> None:
         numpy.ma.array([1, 2, 3], mask=[True, False, False]),
         pyarrow.array([1.5]),
         pyarrow.array([[1], [2]]),
+        # The storage of an extension type, and a part of a struct, are other items.
+        pyarrow.ExtensionArray.from_storage(pyarrow.bool8(), pyarrow.array([2], pyarrow.int8())),
+        pyarrow.array([bytes(16)], pyarrow.uuid()),
+        pyarrow.table({"a": pyarrow.array([bytes(16)], pyarrow.uuid())}),
+        pyarrow.array([{"a": "x"}]),
+        polars.Series([{"a": "x"}]),
         numpy.int64(7),
         7,
         None,

@@ -1,12 +1,15 @@
 """Filters of other packages, read here with the same answers."""
 
 import decimal
+import os
 import pickle
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
 import numpy
+import pyarrow
+import pyarrow.parquet
 import pybloom_live
 import pytest
 import rbloom
@@ -51,6 +54,31 @@ def test_pybloom_live(
     assert ours.format == name
     items = [f"item {item}" for item in range(20_000)]
     assert ours.contains_many(items).tolist() == [item in theirs for item in items]
+
+
+def test_a_column_of_a_parquet_file_knows_its_ints(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    small = pyarrow.array(range(-100, 100), pyarrow.int32())
+    table = pyarrow.table({"small": small, "large": small.cast(pyarrow.int64())})
+    options = {name: {"ndv": 200, "fpp": 1e-6} for name in table.column_names}
+    pyarrow.parquet.write_table(table, path, bloom_filter_options=options)
+    for name in table.column_names:
+        ours = foreign.read(path, "parquet", column=name)
+        assert all(ours.contains_many(range(-100, 100))) and not any(
+            ours.contains_many(range(1000, 1100))
+        )
+    with pytest.raises(ValueError):
+        2**40 in foreign.read(path, "parquet", column="small")  # noqa: B015
+
+
+def test_only_a_file_is_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, Path("/dev/null")):
+        with pytest.raises(tamis.FormatError, match="not a file"):
+            foreign.read(path, "guava")
+    with pytest.raises(FileNotFoundError) as missing:
+        foreign.read(tmp_path / "missing", "guava")
+    assert missing.value.filename == str(tmp_path / "missing")
 
 
 def test_a_foreign_filter_refuses_other_items() -> None:

@@ -204,9 +204,10 @@ def test_a_shared_filter_is_saved_for_others(tmp_path: Path) -> None:
 # The signal is sent when the call has begun: when it has taken the first item. No code of Python
 # runs in it, which would receive the signal.
 INTERRUPTED = """
-import functools, numpy, os, signal, sys, threading, time
+import functools, numpy, os, rbloom, signal, sys, threading, time
 import tamis
 seen = tamis.BloomFilter(1000)
+theirs = tamis.foreign.read(rbloom.Bloom(100, 0.01, lambda item: item).save_bytes(), "rbloom")
 taken = {{}}
 endless = iter(functools.partial(taken.setdefault, 1, 1), 0)
 
@@ -217,7 +218,7 @@ def interrupt():
 
 try:
     threading.Thread(target=interrupt).start()
-    seen.{call}
+    {call}
 except KeyboardInterrupt:
     sys.exit(7)
 """
@@ -226,9 +227,10 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize(
     "call",
     [
-        "update(endless)",
-        "contains_many(endless)",
-        "update(numpy.broadcast_to(numpy.int64(1), 1 << 40))",
+        "seen.update(endless)",
+        "seen.contains_many(endless)",
+        "seen.update(numpy.broadcast_to(numpy.int64(1), 1 << 40))",
+        "theirs.contains_many(endless)",
     ],
 )
 def test_an_interrupt_ends_a_call_that_has_no_end(call: str) -> None:

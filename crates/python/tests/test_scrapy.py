@@ -178,6 +178,7 @@ def test_files_that_are_missing_or_damaged_are_not_ignored(
         {"TAMIS_RATE": "nan"},
         {"TAMIS_CAPACITY": -1},
         {"TAMIS_SAVE_INTERVAL": 0},
+        {"TAMIS_SAVE_INTERVAL": "inf"},
     ],
 )
 def test_wrong_settings_are_refused(settings: dict[str, Any]) -> None:

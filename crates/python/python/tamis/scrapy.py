@@ -185,8 +185,8 @@ class DupeFilter(RFPDupeFilter):
         self._rate = settings.getfloat("TAMIS_RATE", 1e-9)
         self._url = settings.get("TAMIS_URL")
         self._interval = settings.getfloat("TAMIS_SAVE_INTERVAL", 30.0)
-        if self._capacity < 0 or not self._interval > 0:
-            raise ValueError("TAMIS_CAPACITY must not be negative, TAMIS_SAVE_INTERVAL above 0")
+        if self._capacity < 0 or not 0 < self._interval <= threading.TIMEOUT_MAX:
+            raise ValueError("TAMIS_CAPACITY or TAMIS_SAVE_INTERVAL is out of range")
         if not self._url and not 1e-10 <= self._rate < 1:
             raise ValueError(f"TAMIS_RATE must be from 1e-10 to below 1, and is {self._rate}")
         folder = job_dir(settings)
