@@ -247,7 +247,7 @@ impl Geometry {
     /// Computed for the actual layout, not by the textbook's formula. The error is a thousandth at
     /// the rates that filters are built for, and half a hundredth in nearly empty line layouts.
     /// Includes the probability `items / 2^64` that the hash of the item equals the hash of an
-    /// inserted one. Takes microseconds; up to milliseconds for many probes in few bits.
+    /// inserted one. Takes microseconds; for many probes in few bits up to tens of milliseconds.
     ///
     /// # Examples
     ///

@@ -87,7 +87,7 @@ pub enum BuildError {
     Conflict,
     /// The geometry belongs to another type of filter.
     Layout,
-    /// The filter would have more than 2^64 bits.
+    /// The filter would have more than 2^64 bits, or more than 2^56 buckets.
     TooLarge,
     /// The allocation failed.
     ///
@@ -153,7 +153,7 @@ impl fmt::Display for BuildError {
                  explicit sizes, or the geometry of another filter",
             ),
             Self::Layout => f.write_str("the geometry belongs to another type of filter"),
-            Self::TooLarge => f.write_str("the filter would have more than 2^64 bits"),
+            Self::TooLarge => f.write_str("the filter would have more than 2^64 bits, or 2^56 buckets"),
             Self::Alloc { bytes } => write!(f, "cannot allocate {bytes} bytes"),
         }
     }

@@ -56,7 +56,7 @@ fn each_error_names_the_problem_and_the_valid_values() {
              explicit sizes, or the geometry of another filter",
         ),
         (BuildError::Layout, "the geometry belongs to another type of filter"),
-        (BuildError::TooLarge, "the filter would have more than 2^64 bits"),
+        (BuildError::TooLarge, "the filter would have more than 2^64 bits, or 2^56 buckets"),
         (BuildError::Alloc { bytes: 64 }, "cannot allocate 64 bytes"),
     ];
     for (error, text) in texts {

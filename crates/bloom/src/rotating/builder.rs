@@ -119,7 +119,8 @@ impl<T: ?Sized, S> RotatingBuilder<T, S> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn span(mut self, span: Duration) -> Self {
-        self.span = Some(span);
+        let (shortest, longest) = (Duration::from_nanos(1), Duration::from_nanos(u64::MAX));
+        self.span = Some(span.clamp(shortest, longest));
         self
     }
 

@@ -190,6 +190,20 @@ fn rebuilt(filter: &Filter) -> Filter {
     raw::rotating_from_lines(filter.geometry(), rotation, hasher, lines).unwrap()
 }
 
+/// A span is what the filter works with, before it is saved and after.
+#[test]
+fn a_span_is_at_least_a_nanosecond_and_at_most_584_years() {
+    for (given, expected) in [
+        (Duration::ZERO, Duration::from_nanos(1)),
+        (Duration::from_nanos(1_000_000_007), Duration::from_nanos(1_000_000_007)),
+        (Duration::MAX, Duration::from_nanos(u64::MAX)),
+    ] {
+        let filter = builder().capacity(10).span(given).build().unwrap();
+        assert_eq!(filter.window().span, Some(expected));
+        assert_eq!(rebuilt(&filter).window().span, Some(expected));
+    }
+}
+
 /// A filter that is copied or loaded after every few inserts rotates when its generation is full,
 /// although no stripe completes a portion in such a life.
 #[test]

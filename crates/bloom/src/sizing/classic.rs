@@ -5,7 +5,7 @@ use alloc::vec;
 
 use core::f64::consts::PI;
 
-use libm::{exp, log1p, pow};
+use libm::{exp, expm1, log1p, pow};
 
 use crate::probe::classic::MAX_PROBES;
 
@@ -120,6 +120,10 @@ fn second_order(bits: u64, probes: u32, throws: f64) -> f64 {
     if throws == 0.0 {
         return 0.0;
     }
+    // Few throws set different bits, and below this the differences of numbers near 1 are wrong.
+    if throws < m / 1e6 {
+        return pow(-expm1(throws * log1p(-1.0 / m)), k);
+    }
     // The probabilities that a given bit, and that two given bits, are empty.
     let empty_one = exp(throws * log1p(-1.0 / m));
     let empty_two = exp(throws * log1p(-2.0 / m));
@@ -177,6 +181,26 @@ mod tests {
                 let formula = second_order(bits, probes, throws as f64);
                 let error = (formula / exact - 1.0).abs();
                 assert!(error < 2e-3, "{bits} bits, {probes} probes, {items} items: {error:e}");
+            }
+        }
+    }
+
+    /// A few items in a huge filter: each of their bits is set once, so the rate is `(items ·
+    /// probes / bits)^probes`, and not NaN.
+    #[test]
+    fn few_items_in_many_bits_are_hardly_found() {
+        for log in [34, 54, 60, 63] {
+            for probes in [1, 2, 7] {
+                for items in [1.0, 5.0, 50.0] {
+                    let bits = 1_u64 << log;
+                    let throws = items * f64::from(probes);
+                    let expected = pow(throws / bits as f64, f64::from(probes));
+                    let found = second_order(bits, probes, throws);
+                    assert!(
+                        (0.9..1.1).contains(&(found / expected)),
+                        "2^{log} bits, {probes} probes"
+                    );
+                }
             }
         }
     }

@@ -61,7 +61,7 @@ impl PybloomScalableFilter {
     /// [`Error::Size`] if pybloom_live makes no such filter, or if the scale is above 64.
     pub fn new(initial_capacity: u64, rate: f64, scale: i32) -> Result<Self, Error> {
         check_rate(rate)?;
-        if initial_capacity == 0 {
+        if !(1..=MAX_UNSIGNED as u64).contains(&initial_capacity) {
             return Err(Error::Size { parameter: "capacity" });
         }
         if !(1..=MAX_SCALE).contains(&scale.into()) {

@@ -1,6 +1,6 @@
 //! Filters that are built from a capacity and a rate alone.
 
-use tamis_formats::foreign::{AnyFilter, Error, Format, Key};
+use tamis_formats::foreign::{AnyFilter, Error, Format, Key, read};
 
 use crate::key;
 use crate::registry::all;
@@ -149,6 +149,18 @@ fn bits_per_key_are_the_least_that_keep_the_rate() {
     // With 10^7 keys a part of the 2^32 hashes is taken.
     let filter = Format::LevelDbFilter.build(10_000_000, Some(0.003), None).unwrap();
     assert_eq!(filter.parameters()[0], ("bits", 160_000_000));
+}
+
+/// What can be built can be read.
+#[test]
+fn capacities_that_no_file_can_have_are_errors() {
+    let most = i64::MAX as u64 - 1;
+    let built = Format::PybloomScalable.build(most, None, None).unwrap();
+    assert!(read(&[Format::PybloomScalable], &built.to_bytes(), None).is_ok());
+    for capacity in [0, most + 1, u64::MAX] {
+        let error = Format::PybloomScalable.build(capacity, None, None).unwrap_err();
+        assert_eq!(error, Error::Size { parameter: "capacity" });
+    }
 }
 
 /// In large filters whose places all come from a hash of 32 bits, the rate is several times that of
