@@ -1,7 +1,5 @@
 //! The builder: from items and a rate, or bits and probes, to a filter.
 
-use core::fmt;
-
 use tamis_core::BuildError;
 
 use crate::array::Array;
@@ -47,7 +45,7 @@ pub struct Builder<F: Buildable> {
 }
 
 /// The sizes that were given to a builder.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Sizes {
     capacity: Option<usize>,
     rate: Option<f64>,
@@ -82,62 +80,30 @@ impl Sizes {
     }
 }
 
+tamis_core::builder_methods! {
+    Builder<Buildable> of "tamis_bloom", "bloom",
+    builds: BlockedBloomFilter,
+    capacity:
+        " Sets the number of distinct items that the filter holds at its rate. 0 counts as 1 and"
+        " gives the smallest filter.",
+    rate:
+        " Sets the false-positive rate that is expected when the filter holds its capacity; between"
+        " 0 and 1."
+}
+
+tamis_core::geometry_methods! {
+    Builder<Buildable> of "tamis_bloom", "bloom",
+    builds: BlockedBloomFilter,
+    gib: "13",
+    like:
+        " Sets the sizes of an existing filter of this type, for example one to unite with. A"
+        " [`capacity`](Self::capacity) may go with them: the number of items that the sizes are meant"
+        " for.",
+    geometry: |sizes| sizes.geometry(F::Array::KIND),
+    capacity: |shared| shared.capacity()
+}
+
 impl<F: Buildable> Builder<F> {
-    /// Returns a builder with this hasher. This is the only way to get a builder without feature
-    /// `std`, because the method `builder` of a filter needs random keys.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    /// use tamis::bloom::Builder;
-    /// use tamis::hash::Rapid;
-    ///
-    /// let builder = Builder::new(Rapid::with_seed(1));
-    /// let filter: BlockedBloomFilter<str, Rapid> = builder.capacity(10).build()?;
-    /// assert!(!filter.contains("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn new(hasher: F::Hasher) -> Self {
-        Self { sizes: Sizes::default(), hasher }
-    }
-
-    /// Sets the number of distinct items that the filter holds at its rate. 0 counts as 1 and gives
-    /// the smallest filter.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BloomFilter;
-    /// let filter = BloomFilter::<str>::builder().capacity(100).build()?;
-    /// assert_eq!(filter.capacity(), 100);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn capacity(mut self, items: usize) -> Self {
-        self.sizes.capacity = Some(items);
-        self
-    }
-
-    /// Sets the false-positive rate that is expected when the filter holds its capacity; between 0
-    /// and 1.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BloomFilter;
-    /// let builder = BloomFilter::<str>::builder().capacity(100_000).false_positive_rate(1e-4);
-    /// let rate = builder.geometry()?.false_positive_rate_at(100_000);
-    /// assert!(rate <= 1e-4 && rate > 0.97e-4);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn false_positive_rate(mut self, rate: f64) -> Self {
-        self.sizes.rate = Some(rate);
-        self
-    }
-
     /// Sets the number of bits, at least 1. The line layouts round it up to whole lines of 512.
     ///
     /// The capacity of a filter built from bits is the number of items that fill half of them.
@@ -173,63 +139,6 @@ impl<F: Buildable> Builder<F> {
     pub fn probes(mut self, probes: u32) -> Self {
         self.sizes.probes = Some(probes);
         self
-    }
-
-    /// Sets the sizes of an existing filter of this type, for example one to unite with. A
-    /// [`capacity`](Self::capacity) may go with them: the number of items that the sizes are meant
-    /// for.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    /// let one = BlockedBloomFilter::<str>::with_capacity(1000)?;
-    /// let other = BlockedBloomFilter::<str>::builder().like(one.geometry()).build()?;
-    /// assert_eq!(other.geometry(), one.geometry());
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn like(mut self, geometry: Geometry) -> Self {
-        self.sizes.like = Some(geometry);
-        self
-    }
-
-    /// Sets the hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of
-    /// `tamis-hash`. All 64 bits of a hash must be well mixed: with an identity hasher, a filter
-    /// takes most items for known ones.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BloomFilter;
-    /// use tamis::hash::Xxh3;
-    ///
-    /// let filter = BloomFilter::<str>::builder().capacity(10).hasher(Xxh3::with_seed(7)).build()?;
-    /// assert!(filter.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn hasher<S>(self, hasher: S) -> Builder<F::WithHasher<S>> {
-        Builder { sizes: self.sizes, hasher }
-    }
-
-    /// Returns the sizes that the filter would have, without building it.
-    ///
-    /// # Errors
-    ///
-    /// As [`build`](Self::build), apart from a failed allocation.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::BlockedBloomFilter;
-    /// let ten_billion = BlockedBloomFilter::<str>::builder().capacity(10_000_000_000);
-    /// assert_eq!(ten_billion.geometry()?.size_in_bytes() >> 30, 13);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn geometry(&self) -> Result<Geometry, BuildError> {
-        self.sizes.geometry(F::Array::KIND)
     }
 
     /// Builds an empty filter.
@@ -292,46 +201,5 @@ impl<F: InLines> Builder<F> {
     pub fn words(mut self, words: u32) -> Self {
         self.sizes.words = Some(words);
         self
-    }
-}
-
-/// Takes the sizes, the capacity and a clone of the hasher of a filter, to build an empty one.
-///
-/// Reads no bits, and other threads may use the filter meanwhile. With `Swap` of the crate `tamis`
-/// it clears a filter that is in use.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_bloom as tamis;
-/// use tamis::BlockedBloomFilter;
-/// use tamis::bloom::Builder;
-/// use tamis::hash::HashItem;
-///
-/// let filter = BlockedBloomFilter::<str>::with_capacity(10)?;
-/// let empty = Builder::from(&filter).build()?;
-/// assert_eq!(empty.geometry(), filter.geometry());
-/// // Both hash alike.
-/// assert_eq!(empty.hasher().hash_item("a"), filter.hasher().hash_item("a"));
-/// # Ok::<(), tamis::BuildError>(())
-/// ```
-impl<F: Buildable<Hasher: Clone>> From<&F> for Builder<F> {
-    fn from(filter: &F) -> Self {
-        let shared = filter.shared();
-        let builder = Self::new(shared.hasher.clone());
-        builder.like(shared.geometry()).capacity(shared.capacity())
-    }
-}
-
-impl<F: Buildable> fmt::Debug for Builder<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder")
-            .field("capacity", &self.sizes.capacity)
-            .field("false_positive_rate", &self.sizes.rate)
-            .field("bits", &self.sizes.bits)
-            .field("probes", &self.sizes.probes)
-            .field("words", &self.sizes.words)
-            .field("like", &self.sizes.like)
-            .finish_non_exhaustive()
     }
 }

@@ -1,7 +1,5 @@
 //! The builder of the growing filters, and the trait of their types.
 
-use core::fmt;
-
 use tamis_core::BuildError;
 
 use crate::array::Array as _;
@@ -73,52 +71,39 @@ pub trait Growing: sealed::Sealed {
 #[derive(Clone)]
 #[must_use = "a builder does nothing until it builds"]
 pub struct ScalableBuilder<F: Growing> {
+    sizes: Sizes,
+    hasher: F::Hasher,
+}
+
+/// The sizes that were given to a builder.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sizes {
     capacity: Option<usize>,
     rate: Option<f64>,
     max_bytes: Option<u64>,
     max_capacity: Option<usize>,
-    hasher: F::Hasher,
+}
+
+tamis_core::builder_methods! {
+    ScalableBuilder<Growing> of "tamis_bloom", "bloom",
+    builds: ScalableBloomFilter,
+    capacity:
+        " Sets the number of distinct items of the first slice: 65,536 by default, and at least"
+        " 1024. Choose the number of items that the filter will probably hold. A filter that does"
+        " not grow is the fastest.",
+    rate:
+        " Sets the false-positive rate that the filter stays below up to its"
+        " [`max_capacity`](Self::max_capacity): 1 % by default."
+        ""
+        " The promise is of the mean over all seeds of the hasher. Small slices vary around it: of"
+        " filters that grew from 1024 to 100,000 items, none exceeded a rate of 1 %, and 6 % exceeded"
+        " one of 1e-6, by a factor of at most 4. From 10,000 to 100,000 items at 1e-4, none exceeded"
+        " 0.55 of it (2000 seeds each). Few items and low rates vary most: with 3000 items, 26 %"
+        " exceeded 1e-6, by a factor of at most 12, and with 10,000 items, 24 % exceeded 1e-9, by a"
+        " factor of at most 26."
 }
 
 impl<F: Growing> ScalableBuilder<F> {
-    /// Returns a builder with this hasher. This is the only way to get a builder without feature
-    /// `std`, because the method `builder` of a filter needs random keys.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::ScalableBloomFilter;
-    /// use tamis::bloom::ScalableBuilder;
-    /// use tamis::hash::Rapid;
-    ///
-    /// let builder = ScalableBuilder::new(Rapid::with_seed(1));
-    /// let filter: ScalableBloomFilter<str, Rapid> = builder.capacity(10).build()?;
-    /// assert!(!filter.contains("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn new(hasher: F::Hasher) -> Self {
-        Self { capacity: None, rate: None, max_bytes: None, max_capacity: None, hasher }
-    }
-
-    /// Sets the number of distinct items of the first slice: 65,536 by default, and at least 1024.
-    /// Choose the number of items that the filter will probably hold. A filter that does not grow
-    /// is the fastest.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::ScalableBloomFilter;
-    /// let filter = ScalableBloomFilter::<str>::builder().capacity(10_000).build()?;
-    /// assert_eq!(filter.capacity(), 10_000);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn capacity(mut self, items: usize) -> Self {
-        self.capacity = Some(items);
-        self
-    }
-
     /// Sets the number of items at which growth ends. Give it if you know a bound: the filter takes
     /// fewer bits, above all in the last slice and at rates of 1e-9 and below. Without it, growth
     /// ends where the page of the filter [says](crate::ScalableBloomFilter#where-growth-ends). The
@@ -144,33 +129,7 @@ impl<F: Growing> ScalableBuilder<F> {
     /// # Ok::<(), BuildError>(())
     /// ```
     pub fn max_capacity(mut self, items: usize) -> Self {
-        self.max_capacity = Some(items);
-        self
-    }
-
-    /// Sets the false-positive rate that the filter stays below up to its
-    /// [`max_capacity`](Self::max_capacity): 1 % by default.
-    ///
-    /// The promise is of the mean over all seeds of the hasher. Small slices vary around it: of
-    /// filters that grew from 1024 to 100,000 items, none exceeded a rate of 1 %, and 6 % exceeded
-    /// one of 1e-6, by a factor of at most 4. From 10,000 to 100,000 items at 1e-4, none exceeded
-    /// 0.55 of it (2000 seeds each). Few items and low rates vary most: with 3000 items, 26 %
-    /// exceeded 1e-6, by a factor of at most 12, and with 10,000 items, 24 % exceeded 1e-9, by a
-    /// factor of at most 26.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::ScalableBloomFilter;
-    /// let builder = ScalableBloomFilter::<u64>::builder().capacity(10_000).false_positive_rate(1e-4);
-    /// let filter = builder.build()?;
-    /// filter.insert_many_with(0..100_000_u64, |_, _| ());
-    /// assert!(filter.false_positive_rate() < 1e-4);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn false_positive_rate(mut self, rate: f64) -> Self {
-        self.rate = Some(rate);
+        self.sizes.max_capacity = Some(items);
         self
     }
 
@@ -191,28 +150,8 @@ impl<F: Growing> ScalableBuilder<F> {
     /// # Ok::<(), tamis::BuildError>(())
     /// ```
     pub fn max_size_in_bytes(mut self, bytes: u64) -> Self {
-        self.max_bytes = Some(bytes);
+        self.sizes.max_bytes = Some(bytes);
         self
-    }
-
-    /// Sets the hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of
-    /// `tamis-hash`. All 64 bits of a hash must be well mixed: with an identity hasher, a filter
-    /// takes most items for known ones.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_bloom as tamis;
-    /// use tamis::ScalableBloomFilter;
-    /// use tamis::hash::Xxh3;
-    ///
-    /// let filter = ScalableBloomFilter::<str>::builder().hasher(Xxh3::with_seed(7)).build()?;
-    /// assert!(filter.insert("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn hasher<S>(self, hasher: S) -> ScalableBuilder<F::WithHasher<S>> {
-        let Self { capacity, rate, max_bytes, max_capacity, .. } = self;
-        ScalableBuilder { capacity, rate, max_bytes, max_capacity, hasher }
     }
 
     /// Builds an empty filter of one slice.
@@ -260,22 +199,11 @@ impl<F: Growing> ScalableBuilder<F> {
     }
 
     fn plan(&self) -> Plan {
-        let capacity = self.capacity.unwrap_or(DEFAULT_CAPACITY).max(LEAST_CAPACITY);
-        let rate = self.rate.unwrap_or(DEFAULT_RATE);
-        let max_bytes = self.max_bytes.unwrap_or(u64::MAX);
-        let max_capacity = self.max_capacity.map(|items| items.max(1) as u64);
+        let Sizes { capacity, rate, max_bytes, max_capacity } = self.sizes;
+        let capacity = capacity.unwrap_or(DEFAULT_CAPACITY).max(LEAST_CAPACITY);
+        let (rate, max_bytes) = (rate.unwrap_or(DEFAULT_RATE), max_bytes.unwrap_or(u64::MAX));
+        let max_capacity = max_capacity.map(|items| items.max(1) as u64);
         let first = (capacity as u64).min(max_capacity.unwrap_or(u64::MAX));
         Plan::new(InLine::<F::Claim>::KIND, first, rate, max_bytes).ending_at(max_capacity)
-    }
-}
-
-impl<F: Growing> fmt::Debug for ScalableBuilder<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScalableBuilder")
-            .field("capacity", &self.capacity)
-            .field("false_positive_rate", &self.rate)
-            .field("max_size_in_bytes", &self.max_bytes)
-            .field("max_capacity", &self.max_capacity)
-            .finish_non_exhaustive()
     }
 }

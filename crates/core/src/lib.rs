@@ -22,6 +22,7 @@
 pub extern crate alloc;
 
 mod as_item;
+mod builder;
 mod dyn_filter;
 mod error;
 mod figures;

@@ -1,8 +1,6 @@
 //! The builder: it computes the sizes of a filter from items and a rate, or takes them, and builds
 //! the filter.
 
-use core::fmt;
-
 use tamis_core::BuildError;
 
 use crate::geometry::Geometry;
@@ -127,44 +125,29 @@ impl Sizes {
     }
 }
 
+tamis_core::builder_methods! {
+    Builder<Buildable> of "tamis_cuckoo", "cuckoo",
+    builds: CuckooFilter,
+    capacity:
+        " Sets the number of distinct items. All of them fit, at the requested rate, with a"
+        " probability of more than 1 − 10⁻⁶. 0 counts as 1 and gives the smallest filter.",
+    rate:
+        " Sets the highest expected false-positive rate of a filter at its capacity, between 0 and"
+        " 1. Fingerprints have few possible widths, so the actual rate is often well below."
+}
+
+tamis_core::geometry_methods! {
+    Builder<Buildable> of "tamis_cuckoo", "cuckoo",
+    builds: CuckooFilter,
+    gib: "15",
+    like:
+        " Sets exactly the sizes of another filter, such as one to merge with. With a"
+        " [`capacity`](Self::capacity) too, the filter reports that capacity, and its sizes stay.",
+    geometry: |sizes| sizes.geometry(),
+    capacity: |shared| shared.capacity
+}
+
 impl<F: Buildable> Builder<F> {
-    /// Returns a builder with this hasher. This is the only way to get a builder without feature
-    /// `std`, because the method `builder` of a filter needs random keys.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    /// use tamis::cuckoo::Builder;
-    /// use tamis::hash::Rapid;
-    ///
-    /// let builder = Builder::new(Rapid::with_seed(1));
-    /// let filter: CuckooFilter<str, Rapid> = builder.capacity(10).build()?;
-    /// assert!(!filter.contains("a"));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn new(hasher: F::Hasher) -> Self {
-        Self { sizes: Sizes::default(), hasher }
-    }
-
-    /// Sets the number of distinct items. All of them fit, at the requested rate, with a
-    /// probability of more than 1 − 10⁻⁶. 0 counts as 1 and gives the smallest filter.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    /// let filter = CuckooFilter::<str>::builder().capacity(100).build()?;
-    /// assert_eq!(filter.capacity(), 100);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn capacity(mut self, items: usize) -> Self {
-        self.sizes.capacity = Some(items);
-        self
-    }
-
     /// Sets the number of distinct items up to which the filter grows and keeps its rate. Without
     /// this bound, or if it is not above the [`capacity`](Self::capacity), the filter does not
     /// grow. Needs a capacity: explicit sizes do not grow, and [`like`](Self::like) takes the
@@ -194,24 +177,6 @@ impl<F: Buildable> Builder<F> {
     /// ```
     pub fn max_capacity(mut self, items: usize) -> Self {
         self.sizes.max_capacity = Some(items);
-        self
-    }
-
-    /// Sets the highest expected false-positive rate of a filter at its capacity, between 0 and 1.
-    /// Fingerprints have few possible widths, so the actual rate is often well below.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    /// let builder = CuckooFilter::<str>::builder().capacity(100_000).false_positive_rate(0.03);
-    /// let rate = builder.geometry()?.false_positive_rate_at(100_000);
-    /// assert!(rate <= 0.03 && rate > 0.028);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn false_positive_rate(mut self, rate: f64) -> Self {
-        self.sizes.rate = Some(rate);
         self
     }
 
@@ -267,63 +232,6 @@ impl<F: Buildable> Builder<F> {
         self
     }
 
-    /// Sets exactly the sizes of another filter, such as one to merge with. With a
-    /// [`capacity`](Self::capacity) too, the filter reports that capacity, and its sizes stay.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    /// let one = CuckooFilter::<str>::with_capacity(1000)?;
-    /// let other = CuckooFilter::<str>::builder().like(one.geometry()).build()?;
-    /// assert_eq!(other.geometry(), one.geometry());
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn like(mut self, geometry: Geometry) -> Self {
-        self.sizes.like = Some(geometry);
-        self
-    }
-
-    /// Sets the hasher: any [`BuildHasher`](core::hash::BuildHasher), or a stable hasher of
-    /// `tamis-hash`. All 64 bits of a hash must be well mixed: with an identity hasher, a filter
-    /// takes most items for known ones.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    /// use tamis::hash::Xxh3;
-    ///
-    /// let builder = CuckooFilter::<str>::builder().capacity(10).hasher(Xxh3::with_seed(7));
-    /// let filter = builder.build()?;
-    /// assert_eq!(filter.insert("a"), Ok(()));
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn hasher<S>(self, hasher: S) -> Builder<F::WithHasher<S>> {
-        Builder { sizes: self.sizes, hasher }
-    }
-
-    /// Returns the sizes that the filter would have, without building it.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`build`](Self::build), except for a failed allocation.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_cuckoo as tamis;
-    /// use tamis::CuckooFilter;
-    /// let ten_billion = CuckooFilter::<str>::builder().capacity(10_000_000_000);
-    /// assert_eq!(ten_billion.geometry()?.size_in_bytes() >> 30, 15);
-    /// # Ok::<(), tamis::BuildError>(())
-    /// ```
-    pub fn geometry(&self) -> Result<Geometry, BuildError> {
-        self.sizes.geometry()
-    }
-
     /// Builds an empty filter.
     ///
     /// # Errors
@@ -344,39 +252,5 @@ impl<F: Buildable> Builder<F> {
         let Sizes { capacity, max_capacity, .. } = self.sizes;
         let capacity = max_capacity.max(capacity).unwrap_or_else(|| geometry.capacity());
         Shared::new(geometry, capacity.max(1), self.hasher).map(F::from_shared)
-    }
-}
-
-/// Takes the sizes, the capacity and a clone of the hasher of a filter, to build an empty one.
-///
-/// Reads no buckets. Other threads may use the filter meanwhile. To clear a filter that is in use,
-/// replace it by the empty one, with `Swap` of the crate `tamis`.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_cuckoo as tamis;
-/// use tamis::CuckooFilter;
-/// use tamis::cuckoo::Builder;
-/// use tamis::hash::HashItem;
-///
-/// let filter = CuckooFilter::<str>::with_capacity(10)?;
-/// let empty = Builder::from(&filter).build()?;
-/// assert_eq!(empty.geometry(), filter.geometry());
-/// // Both hash alike.
-/// assert_eq!(empty.hasher().hash_item("a"), filter.hasher().hash_item("a"));
-/// # Ok::<(), tamis::BuildError>(())
-/// ```
-impl<F: Buildable<Hasher: Clone>> From<&F> for Builder<F> {
-    fn from(filter: &F) -> Self {
-        let shared = filter.shared();
-        let builder = Self::new(shared.hasher.clone());
-        builder.like(shared.geometry()).capacity(shared.capacity)
-    }
-}
-
-impl<F: Buildable> fmt::Debug for Builder<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder").field("sizes", &self.sizes).finish_non_exhaustive()
     }
 }

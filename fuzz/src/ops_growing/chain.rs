@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use tamis::bloom::ScalableBuilder;
 use tamis::hash::Rapid;
 use tamis::{
-    BlockedBloomFilter, BuildError, OnceBloomFilter, OnceScalableBloomFilter, ScalableBloomFilter,
+    BlockedBloomFilter, BuildError, Hashed, OnceBloomFilter, OnceScalableBloomFilter,
+    ScalableBloomFilter,
 };
 use tamis_bloom::raw::{self, Lines, SliceSizes};
 
@@ -56,6 +57,12 @@ impl<F: Growing> Chain<F> {
 }
 
 impl<F: Growing> Checked for Chain<F> {
+    type Filter = F;
+
+    fn filter(&self) -> &F {
+        &self.filter
+    }
+
     fn new(sizes: Sizes) -> Option<Self> {
         let limit = sizes.limit.map(|limit| u64::from(limit) * 16);
         let filter = match F::build((sizes.capacity % 4096).into(), sizes.rate(), limit) {
@@ -94,7 +101,7 @@ impl<F: Growing> Checked for Chain<F> {
         }
         assert_eq!(answers.len(), hashes.len());
         self.grow();
-        assert!(hashes.iter().all(|&hash| self.filter.contains(hash)), "a false negative");
+        assert!(hashes.iter().all(|&hash| self.filter.contains_hash(hash)), "a false negative");
     }
 
     fn insert_otherwise(&mut self, hash: u64) {
@@ -102,24 +109,16 @@ impl<F: Growing> Checked for Chain<F> {
     }
 
     fn agree(&self, hash: u64) {
-        assert_eq!(self.filter.contains(hash), self.has(hash));
-    }
-
-    fn contains(&self, hash: u64) -> bool {
-        self.filter.contains(hash)
-    }
-
-    fn contains_batch(&self, hashes: &[u64]) -> Vec<bool> {
-        self.filter.contains_batch(hashes)
+        assert_eq!(self.filter.contains_hash(hash), self.has(hash));
     }
 
     fn special(&mut self, _: u16) {}
 
     fn snapshot(&mut self, hash: u64) {
         let copy = self.filter.copy();
-        let had = copy.contains(hash);
+        let had = copy.contains_hash(hash);
         self.filter.insert(hash);
-        assert_eq!(copy.contains(hash), had, "an insert after the snapshot changed it");
+        assert_eq!(copy.contains_hash(hash), had, "an insert after the snapshot changed it");
         self.filter = copy;
         self.is_copy = true;
     }
@@ -183,7 +182,7 @@ fn copies<F: Growing>(filter: &F) -> Vec<F::Slice> {
 }
 
 /// The operations that both types have.
-pub(super) trait Growing: Sized {
+pub(super) trait Growing: Hashed + Sized {
     /// A filter with the bits of one slice.
     type Slice;
 
@@ -194,8 +193,6 @@ pub(super) trait Growing: Sized {
     fn build(capacity: usize, rate: f64, limit: Option<u64>) -> Result<Self, BuildError>;
     fn insert(&self, hash: u64) -> bool;
     fn insert_batch(&self, hashes: &[u64], answers: &mut Vec<bool>);
-    fn contains(&self, hash: u64) -> bool;
-    fn contains_batch(&self, hashes: &[u64]) -> Vec<bool>;
     fn copy(&self) -> Self;
     fn saved_and_loaded(&self, hashes: &[u64]) -> Self;
     fn clear(&mut self);
@@ -248,16 +245,6 @@ macro_rules! growing {
                     assert_eq!(number, answers.len());
                     answers.push(new);
                 });
-            }
-
-            fn contains(&self, hash: u64) -> bool {
-                self.by_hash().contains(hash)
-            }
-
-            fn contains_batch(&self, hashes: &[u64]) -> Vec<bool> {
-                let mut answers = Vec::new();
-                self.by_hash().contains_many_with(hashes.iter().copied(), |_, hit| answers.push(hit));
-                answers
             }
 
             fn copy(&self) -> Self {

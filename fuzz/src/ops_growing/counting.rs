@@ -7,7 +7,7 @@ use tamis::hash::Rapid;
 use tamis::{BlockedBloomFilter, CountingBloomFilter};
 use tamis_bloom::raw;
 
-use super::checked::{Checked, Sizes, check_figures};
+use super::checked::{Checked, Sizes, check_figures, remove_all};
 use super::saved::saved_and_loaded;
 
 type Filter = CountingBloomFilter<u64, Rapid>;
@@ -56,6 +56,12 @@ impl Counting {
 }
 
 impl Checked for Counting {
+    type Filter = Filter;
+
+    fn filter(&self) -> &Filter {
+        &self.filter
+    }
+
     fn new(sizes: Sizes) -> Option<Self> {
         let (copies, held) = (HashMap::new(), Vec::new());
         Some(Self { filter: empty(sizes), copies, held })
@@ -84,17 +90,7 @@ impl Checked for Counting {
     fn remove(&mut self, at: usize, count: usize, batch: bool) {
         let count = count.min(self.held.len());
         let hashes: Vec<u64> = (0..count).map(|_| self.taken(at)).collect();
-        if batch {
-            self.filter
-                .by_hash()
-                .remove_many_with(hashes, |_, removed| assert!(removed, "a present item"));
-        } else {
-            let mut hashes = hashes.into_iter();
-            assert!(
-                hashes.all(|hash| self.filter.by_hash().remove(hash)),
-                "a present item can be removed"
-            );
-        }
+        remove_all(&self.filter, hashes, batch);
     }
 
     fn agree(&self, hash: u64) {
@@ -106,18 +102,6 @@ impl Checked for Counting {
         if count == 0 {
             assert!(!self.filter.by_hash().remove(hash), "an absent item was removed");
         }
-    }
-
-    fn contains(&self, hash: u64) -> bool {
-        self.filter.by_hash().contains(hash)
-    }
-
-    fn contains_batch(&self, hashes: &[u64]) -> Vec<bool> {
-        let mut answers = Vec::new();
-        self.filter
-            .by_hash()
-            .contains_many_with(hashes.iter().copied(), |_, hit| answers.push(hit));
-        answers
     }
 
     /// Unites the filter with another that has a part of its items, and compares it with its copy

@@ -7,7 +7,7 @@ use tamis::cuckoo::Builder;
 use tamis::hash::Rapid;
 use tamis::{BuildError, CuckooFilter, InsertError, MergeError};
 
-use super::checked::{Checked, Sizes, check_figures};
+use super::checked::{Checked, Sizes, check_figures, remove_all};
 use super::saved::saved_and_loaded;
 
 type Filter = CuckooFilter<u64, Rapid>;
@@ -62,6 +62,12 @@ impl InPlace {
 }
 
 impl Checked for InPlace {
+    type Filter = Filter;
+
+    fn filter(&self) -> &Filter {
+        &self.filter
+    }
+
     fn new(sizes: Sizes) -> Option<Self> {
         let capacity = usize::from(sizes.capacity % 2048);
         let builder = Builder::<Filter>::new(Rapid::with_seed(1)).capacity(capacity);
@@ -109,17 +115,7 @@ impl Checked for InPlace {
     fn remove(&mut self, at: usize, count: usize, batch: bool) {
         let count = count.min(self.held.len());
         let hashes: Vec<u64> = (0..count).map(|_| self.taken(at)).collect();
-        if batch {
-            self.filter
-                .by_hash()
-                .remove_many_with(hashes, |_, removed| assert!(removed, "a present item"));
-        } else {
-            let mut hashes = hashes.into_iter();
-            assert!(
-                hashes.all(|hash| self.filter.by_hash().remove(hash)),
-                "a present item can be removed"
-            );
-        }
+        remove_all(&self.filter, hashes, batch);
     }
 
     fn agree(&self, hash: u64) {
@@ -131,18 +127,6 @@ impl Checked for InPlace {
         if count == 0 {
             assert!(!self.filter.by_hash().remove(hash), "an absent item was removed");
         }
-    }
-
-    fn contains(&self, hash: u64) -> bool {
-        self.filter.by_hash().contains(hash)
-    }
-
-    fn contains_batch(&self, hashes: &[u64]) -> Vec<bool> {
-        let mut answers = Vec::new();
-        self.filter
-            .by_hash()
-            .contains_many_with(hashes.iter().copied(), |_, hit| answers.push(hit));
-        answers
     }
 
     /// Merges the filter with one of some of its items.

@@ -94,6 +94,12 @@ impl Rotating {
 }
 
 impl Checked for Rotating {
+    type Filter = Filter;
+
+    fn filter(&self) -> &Filter {
+        &self.filter
+    }
+
     fn new(sizes: Sizes) -> Option<Self> {
         let builder = RotatingBuilder::new(Rapid::with_seed(1));
         let generations = 2 + u32::from(sizes.number % 15);
@@ -153,18 +159,6 @@ impl Checked for Rotating {
 
     fn agree(&self, hash: u64) {
         assert_eq!(self.filter.by_hash().contains(hash), self.has(hash));
-    }
-
-    fn contains(&self, hash: u64) -> bool {
-        self.filter.by_hash().contains(hash)
-    }
-
-    fn contains_batch(&self, hashes: &[u64]) -> Vec<bool> {
-        let mut answers = Vec::new();
-        self.filter
-            .by_hash()
-            .contains_many_with(hashes.iter().copied(), |_, hit| answers.push(hit));
-        answers
     }
 
     fn special(&mut self, number: u16) {
