@@ -94,7 +94,6 @@ tamis_core::builder_methods! {
 tamis_core::geometry_methods! {
     Builder<Buildable> of "tamis_bloom", "bloom",
     builds: BlockedBloomFilter,
-    gib: "13",
     like:
         " Sets the sizes of an existing filter of this type, for example one to unite with. A"
         " [`capacity`](Self::capacity) may go with them: the number of items that the sizes are meant"

@@ -100,8 +100,8 @@ macro_rules! builder_methods {
 }
 
 /// Defines the methods of a [builder](builder_methods) of filters of a fixed size whose sizes are a
-/// `Geometry`. With it come an example of a filter that it builds, its size in GiB for ten billion
-/// items, and what the page of `like` says.
+/// `Geometry`. With it come an example of a filter that it builds, and what the page of `like`
+/// says.
 ///
 /// The `Sizes` of the builder have the field `like`. The last lines compute the geometry from them,
 /// and find the capacity of a filter.
@@ -111,7 +111,6 @@ macro_rules! geometry_methods {
     (
         $builder:ident<$bound:ident> of $krate:literal, $module:literal,
         builds: $ty:ident,
-        gib: $gib:literal,
         like: $($like:literal)+,
         geometry: |$sizes:ident| $geometry:expr,
         capacity: |$shared:ident| $capacity:expr
@@ -146,7 +145,7 @@ macro_rules! geometry_methods {
             #[doc = concat!("# use ", $krate, " as tamis;")]
             #[doc = concat!("use tamis::", stringify!($ty), ";")]
             #[doc = concat!("let ten_billion = ", stringify!($ty), "::<str>::builder().capacity(10_000_000_000);")]
-            #[doc = concat!("assert_eq!(ten_billion.geometry()?.size_in_bytes() >> 30, ", $gib, ");")]
+            /// assert!(ten_billion.geometry()?.size_in_bytes() >> 30 > 10);
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
             pub fn geometry(&self) -> Result<Geometry, $crate::BuildError> {

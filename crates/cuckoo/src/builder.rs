@@ -139,7 +139,6 @@ tamis_core::builder_methods! {
 tamis_core::geometry_methods! {
     Builder<Buildable> of "tamis_cuckoo", "cuckoo",
     builds: CuckooFilter,
-    gib: "15",
     like:
         " Sets exactly the sizes of another filter, such as one to merge with. With a"
         " [`capacity`](Self::capacity) too, the filter reports that capacity, and its sizes stay.",

@@ -103,10 +103,12 @@ fn extract(path: &str, text: &str) -> Vec<Example> {
 /// What a line of a macro has where the page has the name of a type.
 const NAME: &str = "stringify!($ty)";
 
-/// The other arguments in such lines: the name of a crate, what three inserts into a
-/// `CountingBloomFilter` return, and two hashers.
-const ARGUMENTS: [(&str, &str); 3] = [
+/// The other arguments in such lines: the name of a crate, the module and the name of the builder
+/// of a `CountingBloomFilter`, what three inserts into it return, and two hashers.
+const ARGUMENTS: [(&str, &str); 5] = [
     ("$krate", "tamis_core"),
+    ("$module", "bloom"),
+    ("stringify!($builder)", "Builder"),
     ("$results", "[true, true, false]"),
     ("$hashers", "[Rapid::with_seed(0), Rapid::with_seed(1)]"),
 ];
