@@ -66,8 +66,8 @@ impl Format {
     /// (511 / 512)^(k n))^k`; the rate is the mean over `n`, a Poisson variable with the mean `512
     /// / b`. RocksDB itself estimates this mean from two values of `n`, which is too low for rates
     /// below 0.001. The legacy format has `0.1 / (0.75 b + 22)` more
-    /// (`LegacyLocalityBloomImpl::EstimatedFpRate`). From some 10,000 keys on, the rate of a filter
-    /// of LevelDB is higher than the formula says, up to several times:
+    /// (`LegacyLocalityBloomImpl::EstimatedFpRate`). A filter of LevelDB has a higher rate than the
+    /// formula says, with more than 30,000 keys several times that:
     /// [`false_positive_rate`](super::Filter::false_positive_rate) measures it.
     ///
     /// # Errors
