@@ -7,7 +7,7 @@ use flate2::bufread::GzDecoder;
 /// A reader of all members in a source. Zeros behind a member are skipped, as gzip does at the end:
 /// tapes and block devices pad a file with them.
 pub(crate) struct Members<R> {
-    /// The decoder of the present member. There is none after an error.
+    /// The decoder of the present member. There is none only while the next one is made.
     member: Option<GzDecoder<R>>,
 }
 

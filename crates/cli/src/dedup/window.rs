@@ -77,10 +77,11 @@ fn lost(sizes: &Geometry, window: u64, distinct: u64) -> f64 {
     // The sum over the records that go to one generation, while `before` full ones are live. The
     // rate of the generation itself is taken at a few of its fills.
     let of_generation = |items: u64, before: u64| {
-        const FILLS: u64 = 16;
-        let own = (0..FILLS).map(|at| rate_with(items / (2 * FILLS) * (2 * at + 1))).sum::<f64>();
+        const FILLS: u32 = 16;
+        let part = |at| items as f64 * (f64::from(at) + 0.5) / f64::from(FILLS);
+        let own = (0..FILLS).map(|at| rate_with(part(at).round() as u64)).sum::<f64>();
         let others = rate_of_generations(rate_with(full), before as f64);
-        items as f64 * rate_of_generations(own / FILLS as f64 + others, 1.0)
+        items as f64 * rate_of_generations(own / f64::from(FILLS) + others, 1.0)
     };
     let (filled, most) = (distinct / full, u64::from(GENERATIONS) - 1);
     // Generations are added until the most are live, and then one is forgotten for each new one.
@@ -102,6 +103,19 @@ mod tests {
             let sizes = FileKind::Rotating.geometry(window, 1e-2).expect("valid sizes");
             let expected = lost(&sizes.expect("it has sizes"), window, 1_000_000);
             assert!((0.95..1.05).contains(&(expected / measured)), "{window}: {expected}");
+        }
+    }
+
+    /// In a small window too, nearly all records meet six full generations and a part of one.
+    #[test]
+    fn a_small_window_counts_the_generation_that_fills() {
+        for window in [6, 30, 100, 180, 1000] {
+            let sizes = FileKind::Rotating.geometry(window, 1e-2).expect("valid sizes");
+            let sizes = sizes.expect("it has sizes");
+            let Geometry::Rotating(of_generation) = sizes else { unreachable!("it rotates") };
+            let each = of_generation.false_positive_rate_at(generation(window) as usize);
+            let parts = lost(&sizes, window, 1_000_000) / 1e6 / each;
+            assert!((6.1..6.7).contains(&parts), "{window}: {parts}");
         }
     }
 }
