@@ -22,18 +22,15 @@ use source::Source;
 /// A rule on one file. Returns each violation as `path:line: rule: what to do`.
 type Rule = fn(&Source) -> Vec<String>;
 
-const RULES: [Rule; 14] = [
+const RULES: [Rule; 11] = [
     chance::examples,
     comments::doc_attribute,
     comments::first_line,
-    comments::safety,
     comments::ordering,
     comments::unfinished,
     comments::width,
     measured::measured,
     orderings::atomics,
-    orderings::hash_knows_no_atomics,
-    orderings::sync_knows_no_filters,
     orderings::few_files_own_them,
     files::size,
     files::machine_paths,

@@ -1,10 +1,10 @@
 //! The answer is exact for any input, in any chunks, on any number of threads, with reads of any
 //! size.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, ErrorKind, Read, Write};
 
-use crate::common::{any_filter, first_of_each, records};
+use crate::common::{any_filter, nth_of_each, records};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tamis_cli::dedup::{Filter, Options, run};
@@ -41,7 +41,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_first_record_of_each_key_is_printed(
+    fn the_first_or_second_record_of_each_key_is_printed(
         inputs in vec(input(), 1..4),
         sizes in vec(0_usize..20, 0..5),
         chunk in 1_usize..40,
@@ -51,6 +51,7 @@ proptest! {
         filter in any_filter(),
         capacity in prop_oneof![Just(None), Just(Some(1)), Just(Some(1000))],
         most in prop_oneof![Just(None), (1_usize..6).prop_map(Some)],
+        repeated in any::<bool>(),
     ) {
         let sizes = [&sizes[..], &[5]].concat();
         let part = if field { Part::Fields(Fields::new(vec![1], b',', Quotes::Plain)) } else { Part::Record };
@@ -62,6 +63,7 @@ proptest! {
             threads,
             chunk,
             most,
+            repeated,
             ..Options::default()
         };
         let readers = inputs.iter().map(|data| {
@@ -75,14 +77,17 @@ proptest! {
         let key = |record| {
             if field { <[u8]>::split(record, |&byte| byte == b',').nth(1) } else { Some(record) }
         };
-        prop_assert_eq!(&output, &first_of_each(&records, separator, key));
-        prop_assert_eq!(summary.tally.lines, records.len() as u64);
-        prop_assert_eq!(summary.tally.bytes_in, inputs.concat().len() as u64);
-        prop_assert_eq!(summary.tally.bytes_out, output.len() as u64);
-        prop_assert_eq!(
-            summary.tally.keyless,
-            records.iter().filter(|record| key(record).is_none()).count() as u64
-        );
+        prop_assert_eq!(&output, &nth_of_each(1 + usize::from(repeated), &records, separator, key));
+        let keys: Vec<_> = records.iter().filter_map(|record| key(record)).collect();
+        let distinct = keys.iter().collect::<HashSet<_>>().len();
+        let tally = summary.tally;
+        prop_assert_eq!(tally.lines, records.len() as u64);
+        prop_assert_eq!(tally.duplicates, (keys.len() - distinct) as u64);
+        prop_assert_eq!(tally.keyless, (records.len() - keys.len()) as u64);
+        let printed = output.iter().filter(|&&byte| byte == separator).count() as u64;
+        prop_assert_eq!(tally.printed, printed);
+        prop_assert_eq!(tally.bytes_in, inputs.concat().len() as u64);
+        prop_assert_eq!(tally.bytes_out, output.len() as u64);
     }
 
     /// The place where a run stops, and what it has printed by then, depend only on the input.
@@ -94,6 +99,7 @@ proptest! {
         max_record in 1_u64..30,
         filter in any_filter(),
         capacity in 1_u64..30,
+        repeated in any::<bool>(),
     ) {
         let attempt = |chunk, threads| {
             let options = Options {
@@ -101,6 +107,7 @@ proptest! {
                 capacity: Some(capacity),
                 filter,
                 max_record,
+                repeated,
                 chunk,
                 threads,
                 ..Options::default()
@@ -110,7 +117,19 @@ proptest! {
             let end = run(inputs, &mut output, &options, &mut ()).map(|summary| summary.tally);
             (end.map_err(|error| error.to_string()), output)
         };
-        prop_assert_eq!(attempt(chunk, threads), attempt(1 << 18, 1));
+        let (end, output) = attempt(chunk, threads);
+        // It stops before the first record that is too long, or has a new key beyond the capacity.
+        let records = records(&[&data], b'\n');
+        let mut keys = HashSet::new();
+        let fit = records.iter().take_while(|record| {
+            keys.insert(**record);
+            keys.len() as u64 <= capacity && record.len() as u64 <= max_record
+        });
+        let fit = fit.count();
+        let number = 1 + usize::from(repeated);
+        prop_assert_eq!(&output, &nth_of_each(number, &records[..fit], b'\n', Some));
+        prop_assert_eq!(end.is_err(), fit < records.len());
+        prop_assert_eq!((end, output), attempt(1 << 18, 1));
     }
 }
 

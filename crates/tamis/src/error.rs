@@ -50,73 +50,46 @@ pub enum Error {
     Load(LoadError),
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Build(error) => error.fmt(f),
-            Self::Insert(error) => error.fmt(f),
-            Self::Union(error) => error.fmt(f),
-            Self::Merge(error) => error.fmt(f),
-            #[cfg(feature = "formats")]
-            Self::Save(error) => error.fmt(f),
-            #[cfg(feature = "formats")]
-            Self::Load(error) => error.fmt(f),
+/// Implements the traits of an error for the errors within.
+macro_rules! inner {
+    ($($(#[$cfg:meta])* $variant:ident($inner:ty))*) => {
+        impl fmt::Display for Error {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    $($(#[$cfg])* Self::$variant(error) => error.fmt(f),)*
+                }
+            }
         }
-    }
-}
 
-/// The message is that of the inner error, so the source is the inner error's source.
-impl core::error::Error for Error {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            Self::Build(error) => error.source(),
-            Self::Insert(error) => error.source(),
-            Self::Union(error) => error.source(),
-            Self::Merge(error) => error.source(),
-            #[cfg(feature = "formats")]
-            Self::Save(error) => error.source(),
-            #[cfg(feature = "formats")]
-            Self::Load(error) => error.source(),
+        /// The message is that of the inner error, so the source is the inner error's source.
+        impl core::error::Error for Error {
+            fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+                match self {
+                    $($(#[$cfg])* Self::$variant(error) => error.source(),)*
+                }
+            }
         }
-    }
+
+        $(
+            $(#[$cfg])*
+            impl From<$inner> for Error {
+                fn from(error: $inner) -> Self {
+                    Self::$variant(error)
+                }
+            }
+        )*
+    };
 }
 
-impl From<BuildError> for Error {
-    fn from(error: BuildError) -> Self {
-        Self::Build(error)
-    }
-}
-
-impl From<InsertError> for Error {
-    fn from(error: InsertError) -> Self {
-        Self::Insert(error)
-    }
-}
-
-impl From<UnionError> for Error {
-    fn from(error: UnionError) -> Self {
-        Self::Union(error)
-    }
-}
-
-impl From<MergeError> for Error {
-    fn from(error: MergeError) -> Self {
-        Self::Merge(error)
-    }
-}
-
-#[cfg(feature = "formats")]
-impl From<SaveError> for Error {
-    fn from(error: SaveError) -> Self {
-        Self::Save(error)
-    }
-}
-
-#[cfg(feature = "formats")]
-impl From<LoadError> for Error {
-    fn from(error: LoadError) -> Self {
-        Self::Load(error)
-    }
+inner! {
+    Build(BuildError)
+    Insert(InsertError)
+    Union(UnionError)
+    Merge(MergeError)
+    #[cfg(feature = "formats")]
+    Save(SaveError)
+    #[cfg(feature = "formats")]
+    Load(LoadError)
 }
 
 /// Lets generic code use `?` with filters whose inserts cannot fail.

@@ -18,7 +18,7 @@ const ALLOWED: [(&str, &str); 9] = [
     (
         "tamis-redis",
         "tamis-bloom tamis-core tamis-formats tamis-hash crc16 futures-util getrandom redis rustix rustls \
-         rustls-native-certs serde serde_json tokio tokio-rustls",
+         rustls-native-certs serde serde_json thiserror tokio tokio-rustls",
     ),
     ("tamis", "tamis-bloom tamis-core tamis-cuckoo tamis-formats tamis-hash tamis-sync"),
     (

@@ -15,24 +15,6 @@ pub(super) fn atomics(source: &Source) -> Vec<String> {
     found(source, names_one, "atomics", "use tamis_sync")
 }
 
-/// Hashing is arithmetic, so `hash` names no atomics.
-pub(super) fn hash_knows_no_atomics(source: &Source) -> Vec<String> {
-    if !source.path.starts_with("crates/hash/") {
-        return Vec::new();
-    }
-    let names_one = |code: &str| code.contains("Atomic") || has_word(code, "tamis_sync");
-    found(source, names_one, "hash knows no atomics", "move it to the filter's crate")
-}
-
-/// `sync` is independent of the filters, so it names none.
-pub(super) fn sync_knows_no_filters(source: &Source) -> Vec<String> {
-    if !source.path.starts_with("crates/sync/") {
-        return Vec::new();
-    }
-    let names_one = |code: &str| code.contains("Bloom") || code.contains("Cuckoo");
-    found(source, names_one, "sync knows no filters", "move it to the filter's crate")
-}
-
 /// The files of each filter crate, apart from its models, that name orderings: one for each kind of
 /// shared word.
 const OWNERS: [(&str, &[&str]); 2] = [
@@ -92,18 +74,6 @@ mod tests {
         let text = "use core::sync::atomic::AtomicU64;\nloom::model(f);\nuse ops_bloom::f;\n";
         assert_eq!(atomics(&source("crates/bloom/src/bits.rs", text)).len(), 2);
         assert_eq!(atomics(&source("crates/sync/src/lib.rs", text)).len(), 0);
-    }
-
-    #[test]
-    fn atomics_in_hash_are_found() {
-        let text = "use tamis_sync::AtomicU64;\n";
-        assert_eq!(hash_knows_no_atomics(&source("crates/hash/src/lib.rs", text)).len(), 1);
-    }
-
-    #[test]
-    fn filters_in_sync_are_found() {
-        let text = "// For a BloomFilter.\nstruct BloomLines;\n";
-        assert_eq!(sync_knows_no_filters(&source("crates/sync/src/lib.rs", text)).len(), 1);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -117,16 +117,23 @@ pub(crate) fn records<'a>(inputs: &[&'a [u8]], separator: u8) -> Vec<&'a [u8]> {
     records
 }
 
-/// Returns the exact answer: the first record of every key, and every record without a key.
-pub(crate) fn first_of_each<'a>(
+/// Returns the exact answer: the record of this number, 1 or 2, of every key, and with the first
+/// ones every record without a key.
+pub(crate) fn nth_of_each<'a>(
+    number: usize,
     records: &[&'a [u8]],
     separator: u8,
     key: impl Fn(&'a [u8]) -> Option<&'a [u8]>,
 ) -> Vec<u8> {
-    let mut seen = HashSet::new();
+    let mut counts = HashMap::new();
     let mut output = Vec::new();
     for &record in records {
-        if key(record).is_none_or(|key| seen.insert(key)) {
+        let count = key(record).map(|key| {
+            let count = counts.entry(key).or_insert(0);
+            *count += 1;
+            *count
+        });
+        if count.unwrap_or(1) == number {
             output.extend_from_slice(record);
             output.push(separator);
         }
@@ -156,7 +163,7 @@ pub(crate) fn assert_expected(number: u64, expected: f64, alpha: f64, case: &str
 
 /// Returns the exact answer for whole lines.
 pub(crate) fn exact(inputs: &[&[u8]]) -> Vec<u8> {
-    first_of_each(&records(inputs, b'\n'), b'\n', Some)
+    nth_of_each(1, &records(inputs, b'\n'), b'\n', Some)
 }
 
 /// A directory with files of lines, in which commands run.
