@@ -94,7 +94,7 @@ impl<F: Stored> Keyed<F> {
 fn require_not_live(py: Python<'_>, path: &Path) -> PyResult<()> {
     // To open a pipe would wait for its other end.
     let is_live = || path.is_file() && Info::open(path).is_ok_and(|info| info.is_live());
-    if fork::detach(py, is_live) {
+    if py.detach(is_live) {
         return Err(PyValueError::new_err(
             "the path names a live file, which processes may share: save in another one",
         ));
@@ -102,10 +102,11 @@ fn require_not_live(py: Python<'_>, path: &Path) -> PyResult<()> {
     Ok(())
 }
 
+/// A load needs no gate: no other thread has the filter, and a child does not get it.
 impl<F: Loaded> Keyed<F> {
     pub(crate) fn load(py: Python<'_>, path: &Path, function: Option<Py<PyAny>>) -> PyResult<Self> {
         let filter =
-            fork::detach(py, || F::load(path)).map_err(|error| of_load(error, Some(path)))?;
+            py.detach(|| F::load(path)).map_err(|error| of_load(error, Some(path)))?;
         Ok(Self::new(filter, function))
     }
 
@@ -114,7 +115,7 @@ impl<F: Loaded> Keyed<F> {
         bytes: &[u8],
         function: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let filter = fork::detach(py, || F::read(bytes)).map_err(|error| of_load(error, None))?;
+        let filter = py.detach(|| F::read(bytes)).map_err(|error| of_load(error, None))?;
         Ok(Self::new(filter, function))
     }
 }
@@ -240,7 +241,7 @@ macro_rules! saves {
         impl $name {
             /// Save the filter in a file. A file of that name is replaced when all is written.
             ///
-            /// Other threads may add items meanwhile.
+            /// Other threads may add items meanwhile. A fork waits until the file is written.
             ///
             /// >>> import tamis, tempfile, os
             /// >>> seen = tamis.BloomFilter(1000)

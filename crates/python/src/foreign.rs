@@ -13,7 +13,6 @@ use tamis::formats::foreign::{self, AnyFilter, Format, Key, KeyType, RbloomFilte
 
 use crate::bulk::{bools, require_many};
 use crate::errors::{FormatError, of_foreign, of_system};
-use crate::fork;
 use crate::keys::Item;
 
 /// A filter that another system wrote.
@@ -102,12 +101,12 @@ impl ForeignFilter {
 
     /// Scan the filter. Return its false-positive rate.
     fn rate(&self, py: Python<'_>) -> f64 {
-        fork::detach(py, || self.filter.false_positive_rate())
+        py.detach(|| self.filter.false_positive_rate())
     }
 
     /// Return the bytes that the other system reads.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.filter.to_bytes())
+        PyBytes::new(py, &py.detach(|| self.filter.to_bytes()))
     }
 
     fn __sizeof__(&self) -> u64 {
@@ -153,15 +152,18 @@ pub(crate) fn read_foreign(
     let py = source.py();
     let read = |bytes: &[u8]| foreign::read(formats, bytes, column.as_deref()).map_err(of_foreign);
     let filter = match source.cast::<PyBytes>() {
-        Ok(bytes) => read(bytes.as_bytes())?,
+        Ok(bytes) => {
+            let bytes = bytes.as_bytes();
+            py.detach(|| read(bytes))?
+        }
         Err(_) => {
             let path: PathBuf = source.extract()?;
             let of_path = |error| of_system(error, Some(&path));
-            // A pipe could hold up every fork.
+            // To open a pipe would wait for its other end.
             if !fs::metadata(&path).map_err(of_path)?.is_file() {
                 return Err(FormatError::new_err(LoadError::NotAFile.to_string()));
             }
-            fork::detach(py, || read(&fs::read(&path).map_err(of_path)?))?
+            py.detach(|| read(&fs::read(&path).map_err(of_path)?))?
         }
     };
     Ok(ForeignFilter::new(filter, key))

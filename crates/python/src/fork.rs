@@ -25,7 +25,7 @@ thread_local! {
 }
 
 /// Enters a batch. The caller does not hold the interpreter lock, and keeps the guard for
-/// milliseconds: a fork waits for it.
+/// milliseconds, a save until its end: a fork waits for it, and later batches wait for the fork.
 pub(crate) fn enter() -> RwLockReadGuard<'static, ()> {
     GATE.read().unwrap_or_else(PoisonError::into_inner)
 }

@@ -16,7 +16,6 @@ use crate::class::{Keyed, claims, queries, saves};
 use crate::cuckoo::CuckooFilter;
 use crate::errors::of_load;
 use crate::foreign::ForeignFilter;
-use crate::fork;
 use crate::rotating::RotatingBloomFilter;
 use crate::scalable::ScalableBloomFilter;
 use crate::shared::SharedBloomFilter;
@@ -128,8 +127,7 @@ pub(crate) fn open(
     path: PathBuf,
     key: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let info =
-        fork::detach(py, || Info::open(&path)).map_err(|error| of_load(error, Some(&path)))?;
+    let info = py.detach(|| Info::open(&path)).map_err(|error| of_load(error, Some(&path)))?;
     Ok(match info.kind() {
         Kind::OnceBloom if info.is_live() => {
             Bound::new(py, SharedBloomFilter::open(&path, key)?)?.into_any()
@@ -143,7 +141,7 @@ pub(crate) fn open(
             Bound::new(py, ScalableBloomFilter(Keyed::load(py, &path, key)?))?.into_any()
         }
         Kind::Foreign => {
-            let filter = Options::new().load_foreign(&path, None);
+            let filter = py.detach(|| Options::new().load_foreign(&path, None));
             let filter = filter.map_err(|error| of_load(error, Some(&path)))?;
             Bound::new(py, ForeignFilter::new(filter, key))?.into_any()
         }

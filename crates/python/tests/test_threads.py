@@ -8,8 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy
 import pytest
+import rbloom
 
 import tamis
+from tamis import foreign
 
 THREADS = 8
 
@@ -89,9 +91,23 @@ def test_clearing_and_saving_race_with_adding() -> None:
     assert seen.approx_len() == 0 and seen.update(items) == 50_000
 
 
-def test_other_threads_run_while_an_array_is_added() -> None:
-    seen = tamis.BloomFilter(1_000_000)
-    items = numpy.arange(1 << 24)
+def adds_an_array() -> Callable[[], object]:
+    seen, items = tamis.BloomFilter(1_000_000), numpy.arange(1 << 24)
+    return lambda: seen.update(items)
+
+
+def reads_a_foreign_filter() -> Callable[[], object]:
+    saved = rbloom.Bloom(10_000_000, 0.01, id).save_bytes()
+    return lambda: foreign.read(saved, "rbloom")
+
+
+def encodes_a_foreign_filter() -> Callable[[], object]:
+    return foreign.read(rbloom.Bloom(10_000_000, 0.01, id).save_bytes(), "rbloom").to_bytes
+
+
+@pytest.mark.parametrize("make", [adds_an_array, reads_a_foreign_filter, encodes_a_foreign_filter])
+def test_other_threads_run_meanwhile(make: Callable[[], Callable[[], object]]) -> None:
+    work = make()
     inside = ran_meanwhile = False
 
     def add() -> None:
@@ -99,7 +115,7 @@ def test_other_threads_run_while_an_array_is_added() -> None:
         # On a busy machine the other thread may wait for a processor all the time.
         for _ in range(20):
             inside = True
-            seen.update(items)
+            work()
             inside = False
             if ran_meanwhile:
                 break
