@@ -46,6 +46,10 @@ pub(crate) fn of_load(error: LoadError, path: Option<&Path>) -> PyErr {
     match error {
         LoadError::Io(error) => of_system(error, path),
         LoadError::Alloc { .. } => PyMemoryError::new_err(error.to_string()),
+        LoadError::Live => FormatError::new_err(
+            "the file is live: processes may change it; `tamis.open` opens that of a \
+             `SharedBloomFilter`",
+        ),
         _ => FormatError::new_err(error.to_string()),
     }
 }

@@ -169,6 +169,8 @@ def test_a_shared_filter_is_opened_by_its_path_or_by_the_same_arguments(tmp_path
     for copy in (seen, tamis.BloomFilter(1000)):
         with pytest.raises(ValueError, match="live"):
             copy.save(path)
+    with pytest.raises(tamis.FormatError, match="`tamis.open`"):
+        tamis.BloomFilter.load(path)
     assert seen.add("b") and "b" in tamis.SharedBloomFilter(path)
     assert "a" in pickle.loads(pickle.dumps(seen))
     for arguments in ((path, 2000, 0.001), (path, 1000, 0.01)):
