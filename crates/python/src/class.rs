@@ -105,8 +105,7 @@ fn require_not_live(py: Python<'_>, path: &Path) -> PyResult<()> {
 /// A load needs no gate: no other thread has the filter, and a child does not get it.
 impl<F: Loaded> Keyed<F> {
     pub(crate) fn load(py: Python<'_>, path: &Path, function: Option<Py<PyAny>>) -> PyResult<Self> {
-        let filter =
-            py.detach(|| F::load(path)).map_err(|error| of_load(error, Some(path)))?;
+        let filter = py.detach(|| F::load(path)).map_err(|error| of_load(error, Some(path)))?;
         Ok(Self::new(filter, function))
     }
 
