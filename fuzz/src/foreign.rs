@@ -251,8 +251,14 @@ fn check_any(data: &[u8]) -> bool {
             }
         };
         assert!(filter.format() == format && written(&*filter) == data);
-        let (answers_before, rate) = (answers(&*filter), filter.false_positive_rate());
-        assert!((0.0..=1.0).contains(&rate), "{format}: a rate of {rate}");
+        let answers_before = answers(&*filter);
+        // Those of LevelDB and RocksDB measure their rate, which takes milliseconds.
+        let measures =
+            matches!(format, Format::LevelDbFilter | Format::LevelDbBlock | Format::RocksDbLegacy);
+        if !measures || data.len().is_multiple_of(16) {
+            let rate = filter.false_positive_rate();
+            assert!((0.0..=1.0).contains(&rate), "{format}: a rate of {rate}");
+        }
         assert!(!filter.parameters().is_empty() || format == Format::LevelDbBlock);
         let mut file = Vec::new();
         let options = Options::new();

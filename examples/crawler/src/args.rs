@@ -57,7 +57,8 @@ pub(crate) struct Args {
     /// of them are fetched again. The log says that this was accepted
     #[arg(long)]
     pub(crate) repair: bool,
-    /// The name in requests and for robots.txt, where it counts up to the first `/`
+    /// The name in requests and for robots.txt, where it counts up to the first `/` or
+    /// space
     #[arg(
         long,
         default_value = "tamis-crawler/0.1 (+https://github.com/tamis-rs/tamis)",
@@ -75,9 +76,8 @@ pub(crate) struct Args {
 impl Args {
     /// Returns whether a URL may be crawled: its host is in the map, or there is none.
     pub(crate) fn allows(&self, url: &Url) -> bool {
-        let has =
-            |map: &HostMap| url.host_str().is_some_and(|name| map.addresses.contains_key(name));
-        self.host_map.as_ref().is_none_or(has)
+        let has = |map: &HostMap, name: &str| map.addresses.contains_key(name);
+        self.host_map.as_ref().is_none_or(|map| url.host_str().is_some_and(|name| has(map, name)))
     }
 }
 

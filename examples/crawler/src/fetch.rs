@@ -77,16 +77,18 @@ impl Answer {
     /// Reads the body.
     pub(crate) async fn read((mut answer, body): Head, url: &Url) -> Self {
         let Some(mut body) = body else { return answer };
-        loop {
+        // A server may send no more once this is there.
+        while answer.body.len() < MAX_BODY {
             match body.chunk().await {
-                Ok(Some(part)) if answer.body.len() < MAX_BODY => {
+                Ok(Some(part)) => {
                     let len = part.len().min(MAX_BODY - answer.body.len());
                     answer.body.extend_from_slice(&part[..len]);
                 }
-                Ok(_) => return answer,
+                Ok(None) => break,
                 Err(error) => return Self::none(&error, url),
             }
         }
+        answer
     }
 
     /// Returns what is there in place of an answer: a word for why a request has failed.
@@ -112,12 +114,10 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
 
 /// Returns the time of a `Retry-After`: seconds, or a date.
 fn wait(text: &str) -> Option<Duration> {
-    if let Ok(seconds) = text.trim().parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let date = httpdate::parse_http_date(text).ok()?;
+    let seconds = text.trim().parse().map(Duration::from_secs).ok();
     // A date in the past is now.
-    Some(date.duration_since(SystemTime::now()).unwrap_or_default())
+    let until = |date: SystemTime| date.duration_since(SystemTime::now()).unwrap_or_default();
+    seconds.or_else(|| httpdate::parse_http_date(text).ok().map(until))
 }
 
 #[cfg(test)]

@@ -109,11 +109,8 @@ impl Frontier {
         self.queued -= 1;
         let forbids = |rules: &Robots| !rules.is_url_allowed(&job.url);
         if job.robots_of.is_none() && host.rules.as_ref().is_some_and(forbids) {
-            return Some(Err(Done {
-                url: job.url.into(),
-                result: "forbidden".to_owned(),
-                size: 0,
-            }));
+            let (url, result) = (job.url.into(), "forbidden".to_owned());
+            return Some(Err(Done { url, result, size: 0 }));
         }
         host.active += 1;
         host.waits = !host.delay.is_zero();

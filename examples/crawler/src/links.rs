@@ -15,6 +15,10 @@ use crate::urls;
 /// The most links that are taken from one page.
 const MAX_LINKS: usize = 50_000;
 
+/// The bytes of all URLs that are made from the links of one page: what a short base and as many
+/// links come to. A long base for many short links would cost minutes.
+const MAX_MADE: usize = 64 << 20;
+
 /// The bytes of a compressed sitemap that are unpacked: as many as a sitemap may have.
 const MAX_UNPACKED: u64 = 50 << 20;
 
@@ -24,7 +28,7 @@ const SELECTOR: &str = "a[href], area[href], iframe[src], frame[src]";
 /// Returns the normal forms of the links of a document: of HTML, of a sitemap, or of an index of
 /// sitemaps. The `content_type` is in lower case.
 pub(crate) fn of_document(content_type: &str, page: &Url, body: &[u8]) -> Vec<Url> {
-    let mut links = Links { base: page.clone(), has_base: false, found: Vec::new() };
+    let mut links = Links { base: page.clone(), has_base: false, found: Vec::new(), made: 0 };
     if content_type.contains("html") {
         of_html(&mut links, body);
     } else if !content_type.contains("xml") && !page.path().ends_with(".xml.gz") {
@@ -44,11 +48,15 @@ struct Links {
     base: Url,
     has_base: bool,
     found: Vec<Url>,
+    /// The bytes of all links so far, each with its base.
+    made: usize,
 }
 
 impl Links {
     fn add(&mut self, link: &str) {
+        self.made += self.base.as_str().len() + link.len();
         if self.found.len() < MAX_LINKS
+            && self.made <= MAX_MADE
             && let Ok(url) = self.base.join(link)
         {
             self.found.extend(urls::normal(&url));
@@ -148,6 +156,17 @@ mod tests {
         assert_eq!(found("text/plain", text), [""; 0]);
         assert_eq!(found("", text), [""; 0]);
         assert_eq!(found(HTML, ""), [""; 0]);
+    }
+
+    /// Otherwise a page of 4 MiB takes minutes.
+    #[test]
+    fn a_long_base_is_joined_with_few_links() {
+        let page = |base: usize| {
+            let base = format!("<base href='http://a.example/{}/'>", "b".repeat(base));
+            found(HTML, &(base + &"<a href=x>".repeat(90_000))).len()
+        };
+        assert_eq!((page(10), page(1 << 20)), (MAX_LINKS, 0));
+        assert_eq!(page(4000), MAX_MADE / (4000 + "http://a.example//x".len()));
     }
 
     #[test]

@@ -162,7 +162,8 @@ fn text(line: &[u8]) -> Option<&str> {
     (u32::from_str_radix(sum, 16).ok()? == crc32fast::hash(text.as_bytes())).then_some(text)
 }
 
-/// Opens a file of lines for appending, and removes a last line that was cut.
+/// Opens a file of lines for appending. Removes a last line of this program that was cut in the URL
+/// or later, and ends another one.
 pub(crate) fn append(path: &Path) -> io::Result<File> {
     // A pipe that is open for reading, too, would never be closed for its writer.
     let mut file = File::options().read(path.is_file()).append(true).create(true).open(path)?;
@@ -171,8 +172,13 @@ pub(crate) fn append(path: &Path) -> io::Result<File> {
     if len > 0 {
         file.seek(SeekFrom::Start(len.saturating_sub(2 * MAX_BYTES as u64)))?;
         file.read_to_end(&mut tail)?;
-        let cut = tail.iter().rev().take_while(|byte| **byte != b'\n').count();
-        file.set_len(len - cut as u64)?;
+        let last = tail.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+        // So begins a line of this program: with a status or a word, and a URL.
+        let is_own = last.splitn(2, |byte| *byte == b' ').nth(1).map(|url| url.starts_with(b"h"));
+        match is_own.unwrap_or(last.is_empty()) {
+            true => file.set_len(len - last.len() as u64)?,
+            false => file.write_all(b"\n")?,
+        }
     }
     Ok(file)
 }
@@ -387,12 +393,23 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_output_that_was_cut_is_removed() {
+    fn a_line_of_output_that_was_cut_in_its_url_is_removed_and_no_other() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("output");
-        fs::write(&path, "200 a 1\n200 b").unwrap();
-        writeln!(append(&path).unwrap(), "200 c 3").unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "200 a 1\n200 c 3\n");
+        let long = "x".repeat(20_000);
+        for (last, kept) in [
+            ("20", "20\n"),
+            ("timeout ht", ""),
+            ("200 http://a.example/ 1", ""),
+            ("the last line", "the last line\n"),
+            (&long, &format!("{long}\n")),
+            ("", ""),
+        ] {
+            fs::write(&path, format!("200 http://a.example/ 1\n{last}")).unwrap();
+            writeln!(append(&path).unwrap(), "200 http://c.example/ 3").unwrap();
+            let lines = format!("200 http://a.example/ 1\n{kept}200 http://c.example/ 3\n");
+            assert_eq!(fs::read_to_string(&path).unwrap(), lines);
+        }
         assert!(append(Path::new("/dev/null")).is_ok());
     }
 }

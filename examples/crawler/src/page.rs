@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use reqwest::Client;
 use robotxt::{AccessResult, Agent, Robots};
+use tokio::task::block_in_place;
 use url::Url;
 
 use crate::args::Args;
@@ -62,7 +63,8 @@ impl Visitor {
         let outcome = match (self.pause(&answer, job.tries), job.robots_of) {
             (Some(pause), _) => Outcome::Again(job.url.clone(), pause),
             (None, Some(host)) => self.of_robots(host, job.tries, answer),
-            (None, None) => Outcome::Page(Self::of_page(&job.url, answer)),
+            // To find the links may take longer than other requests can wait.
+            (None, None) => Outcome::Page(block_in_place(|| Self::of_page(&job.url, answer))),
         };
         Step::End(job, outcome)
     }

@@ -85,10 +85,7 @@ impl Report {
 
 /// Prints lines. A reader that has enough, such as `head`, closes the pipe.
 fn print(lines: &str) -> Result<(), Failure> {
-    match io::stdout().write_all(lines.as_bytes()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(format!("standard output: {error}").into())
-        }
-        _ => Ok(()),
-    }
+    let written = io::stdout().write_all(lines.as_bytes());
+    let failed = written.err().filter(|error| error.kind() != ErrorKind::BrokenPipe);
+    failed.map_or(Ok(()), |error| Err(format!("standard output: {error}").into()))
 }

@@ -8,17 +8,26 @@ use std::thread;
 
 use tempfile::tempdir;
 
-/// Starts a server that has a robots.txt, and closes the connection for all else.
+/// The bytes of a page that are read.
+const MAX_BODY: usize = 4 << 20;
+
+/// Starts a server that has a robots.txt, one page of which it does not send the end, and closes
+/// the connection for all else.
 fn start_rude_server() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
+        let mut open = Vec::new();
         for stream in listener.incoming() {
             let (mut stream, mut line) = (stream.unwrap(), String::new());
             _ = BufReader::new(&stream).read_line(&mut line);
             if line.starts_with("GET /robots.txt ") {
                 let head = "HTTP/1.1 404 Not Found\r\nConnection: close\r\n";
                 _ = write!(stream, "{head}Content-Length: 0\r\n\r\n");
+            } else if line.starts_with("GET /long ") {
+                let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", MAX_BODY + 1);
+                _ = stream.write_all(&[head.as_bytes(), &vec![b'x'; MAX_BODY]].concat());
+                open.push(stream);
             }
         }
     });
@@ -51,6 +60,11 @@ fn the_summary_and_the_output_say_why_a_page_is_missing() {
             let (summary, output) = crawl("http://a.example/x", Some(&format!("a.example {rude}")));
             assert!(summary.contains("by result: {\"broken\": 1}"), "{summary}");
             assert_eq!(output, "broken http://a.example/x 0\n");
+        });
+        scope.spawn(|| {
+            let map = format!("a.example {rude}");
+            let (_, output) = crawl("http://a.example/long", Some(&map));
+            assert_eq!(output, format!("200 http://a.example/long {MAX_BODY}\n"));
         });
         // Of a host without a robots.txt no page is fetched.
         scope.spawn(|| {
