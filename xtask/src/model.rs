@@ -3,6 +3,7 @@
 //! A mutant is a model with a planted defect, named `mutant_*`. Its test passes if the checker
 //! finds the defect.
 
+use core::cmp::Reverse;
 use std::process::Command;
 
 use xshell::{PushEnv, Shell, cmd};
@@ -104,6 +105,8 @@ pub(crate) fn run(sh: &Shell, mutants: bool, name: Option<&str>) -> Result {
         // Success would be misleading: nothing was checked.
         return Err("no model has a name that contains this text".into());
     }
+    // The longest first: otherwise it runs alone at the end.
+    programs.sort_by_key(|(_, count)| Reverse(*count));
     programs::run_all(programs.into_iter().map(|(program, _)| program))?;
     eprintln!("{count} models passed");
     Ok(())
