@@ -9,6 +9,7 @@ mod common;
 mod crew;
 
 use std::collections::HashSet;
+use std::env;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -21,7 +22,7 @@ use crew::{Board, Role, until};
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tamis_bloom::BloomFilter;
 use tamis_cuckoo::CuckooFilter;
-use tamis_formats::{SaveError, Saved, encoded_len, load, save};
+use tamis_formats::{SaveError, Saved, SetInfo, SetWriter, encoded_len, load, save};
 use tamis_hash::{HashItem, Rapid};
 
 /// Kills of a process that saves.
@@ -52,6 +53,7 @@ fn process() {
         "limited bloom" => save_with_every_limit(&role, &blooms()),
         "limited cuckoo" => save_with_every_limit(&role, &cuckoos()),
         "saver" => save_for_ever(&role),
+        "mover" => save_and_move(&role),
         name => panic!("no role {name}"),
     }
 }
@@ -176,4 +178,23 @@ fn a_save_that_is_killed_leaves_the_old_file_or_the_new_one() {
     save(&small_bloom(), folder.join("other")).unwrap();
     save(&small_bloom(), folder.join("cuckoo")).unwrap();
     assert!(left().is_empty(), "{:?}", left());
+}
+
+/// A relative path names the file of the directory in which the save began.
+#[test]
+fn a_process_that_changes_its_directory_replaces_no_other_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let [one, other] = ["one", "other"].map(|name| folder.path().join(name));
+    [&one, &other].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    fs::write(other.join("saved"), "of another").unwrap();
+    assert!(Role::start("mover", 0, folder.path()).wait().success());
+    assert!(SetInfo::open(one.join("saved")).is_ok());
+    assert_eq!(fs::read(other.join("saved")).unwrap(), b"of another");
+}
+
+fn save_and_move(role: &Role) {
+    env::set_current_dir(role.folder.join("one")).unwrap();
+    let set = SetWriter::<u64>::create("saved").unwrap();
+    env::set_current_dir(role.folder.join("other")).unwrap();
+    set.finish().unwrap();
 }

@@ -46,7 +46,12 @@ impl Target {
     /// [`SaveError`] if the path is that of a directory, a pipe or a device, or if the system
     /// cannot find out.
     pub fn new(path: &Path) -> Result<Self, SaveError> {
-        let path = behind_links(path)?;
+        // An empty path has no absolute form.
+        if path.as_os_str().is_empty() {
+            return Err(io::Error::from(ErrorKind::NotFound).into());
+        }
+        // The directory of the process may be another one at the end.
+        let path = behind_links(&std::path::absolute(path)?)?;
         // A rename would replace a device such as /dev/null with a file.
         let access = match fs::metadata(&path) {
             Ok(existing) if !existing.is_file() => return Err(SaveError::NotAFile),

@@ -35,9 +35,9 @@ pub struct Temporary {
 
 impl Temporary {
     /// Creates the file for a file of this name, and removes those that killed writers have left
-    /// for it. `private`: for this user only. Otherwise the umask decides, as for every new file.
+    /// for it. `folder` is an absolute path. `private`: for this user only. Otherwise the umask
+    /// decides, as for every new file.
     pub(super) fn new(folder: &Path, name: &OsStr, private: bool) -> io::Result<Self> {
-        let folder = std::path::absolute(folder)?;
         let mut files = registry::enter();
         let names: Vec<OsString> = (0..NAMES).map(|number| temporary_name(name, number)).collect();
         for left in names.iter().map(|name| folder.join(name)) {
@@ -46,14 +46,14 @@ impl Temporary {
             }
         }
         for name in &names {
-            if let Some(file) = create(&folder, Builder::new().prefix(name).rand_bytes(0), private)?
+            if let Some(file) = create(folder, Builder::new().prefix(name).rand_bytes(0), private)?
             {
                 return Ok(Self { listed: files.add(file.path().to_owned()), file });
             }
         }
         let mut prefix = prefix(name);
         prefix.push("-");
-        let file = create(&folder, Builder::new().prefix(&prefix).suffix(".tmp"), private)?;
+        let file = create(folder, Builder::new().prefix(&prefix).suffix(".tmp"), private)?;
         let file = file.ok_or(ErrorKind::AlreadyExists)?;
         Ok(Self { listed: files.add(file.path().to_owned()), file })
     }
