@@ -107,17 +107,19 @@ mod acl {
 
     /// Returns that of a file, if it has one.
     pub(super) fn of(path: &Path) -> io::Result<Option<Vec<u8>>> {
-        let mut room = [0; 256];
-        match getxattr(path, NAME, &mut room[..]) {
-            Ok(len) => Ok(Some(room[..len].to_vec())),
-            Err(Errno::RANGE) => {
-                let mut room = vec![0; MAX];
-                let len = getxattr(path, NAME, &mut room[..])?;
-                room.truncate(len);
-                Ok(Some(room))
+        let mut room = vec![0; 256];
+        loop {
+            match getxattr(path, NAME, &mut room[..]) {
+                Ok(len) => {
+                    room.truncate(len);
+                    return Ok(Some(room));
+                }
+                Err(Errno::RANGE) if room.len() < MAX => room.resize(MAX, 0),
+                // Another process has removed the file meanwhile.
+                Err(Errno::NOENT) => return Ok(None),
+                Err(error) if is_none(error) => return Ok(None),
+                Err(error) => return Err(error.into()),
             }
-            Err(error) if is_none(error) => Ok(None),
-            Err(error) => Err(error.into()),
         }
     }
 
@@ -182,6 +184,13 @@ mod tests {
                 .map(|(group, acl)| kept(old, group, acl));
             assert_eq!(all, [kept_all, other_group, no_acl, no_acl], "{old:o}");
         }
+    }
+
+    /// Another process may remove the file before its list is read.
+    #[test]
+    fn a_file_that_is_gone_has_no_list() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(matches!(acl::of(&folder.path().join("gone")), Ok(None)));
     }
 
     /// For every mode: no class of users has a right that it had not.
