@@ -233,8 +233,9 @@ impl Plan {
         if taken.items >= self.end {
             return None;
         }
-        // A loaded slice may have any capacity.
-        let tripled = taken.newest.max(self.first).checked_mul(GROWTH)?;
+        // A loaded slice may have any capacity. That in the header needs no bits: if the next slice
+        // followed from it, a small file could become large with one insert.
+        let tripled = taken.newest.checked_mul(GROWTH)?;
         // What is left, and what the slices before may lack.
         let rest = self.end - (taken.items - taken.items / LACK);
         // The last slice is not smaller than the one before.
@@ -489,6 +490,11 @@ pub(super) mod tests {
                 assert_eq!((plan.next(&taken), plan.end), (None, 10_000));
             }
         }
+        // The next slice follows from the last one, not from the capacity in a header.
+        let plan = Plan::new(KIND, 600_000_000, 0.01, u64::MAX);
+        let small = taken(&[(Geometry::for_rate_of_bits(KIND, 8, 0.001, None).unwrap(), 8)]);
+        let next = plan.resumed(&small).next(&small);
+        assert_eq!(next.map(|(_, capacity)| capacity), Some(24));
         let huge = Taken { newest: u64::MAX / 2, items: u64::MAX / 2, rate: 0.0, bytes: 0 };
         let plan = Plan::new(KIND, 10_000, 0.01, u64::MAX).resumed(&huge);
         assert_eq!((plan.next(&huge), plan.end), (None, u64::MAX / 2));
