@@ -1,12 +1,14 @@
-//! The most recently used filters, within a budget of bytes.
+//! The most recently used filters, within a budget of bytes and up to a number.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Keeps values by number. When a new value exceeds the budget, it drops the values whose last use
-/// is longest ago.
+/// Keeps values by number. When a new value exceeds the budget, or is one too many, it drops the
+/// values whose last use is longest ago.
 pub(super) struct Cache<V> {
     budget: u64,
+    /// The most values, at least 1.
+    most: usize,
     /// The sum of the bytes of all values.
     bytes: u64,
     /// Counts the uses.
@@ -23,8 +25,8 @@ struct Kept<V> {
 }
 
 impl<V> Cache<V> {
-    pub(super) fn new(budget: u64) -> Self {
-        Self { budget, bytes: 0, clock: 0, kept: HashMap::new(), by_use: BTreeMap::new() }
+    pub(super) fn new(budget: u64, most: usize) -> Self {
+        Self { budget, most, bytes: 0, clock: 0, kept: HashMap::new(), by_use: BTreeMap::new() }
     }
 
     pub(super) const fn bytes(&self) -> u64 {
@@ -54,9 +56,9 @@ impl<V> Cache<V> {
         if bytes > self.budget || self.holds(number) {
             return dropped;
         }
-        while self.bytes > self.budget - bytes {
+        while self.bytes > self.budget - bytes || self.kept.len() == self.most {
             let oldest = self.by_use.pop_first().and_then(|(_, oldest)| self.kept.remove(&oldest));
-            // A cache without values has no bytes, so the loop ends before.
+            // A cache without values has no bytes, and may have one, so the loop ends before.
             let Some(oldest) = oldest else { break };
             self.bytes -= oldest.bytes;
             dropped.push(oldest.value);
@@ -82,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_least_recently_used_values_go_first() {
-        let mut cache = Cache::new(10);
+        let mut cache = Cache::new(10, 9);
         for number in [1, 2, 3] {
             assert!(cache.put(number, Arc::new(number), 3).is_empty());
         }
@@ -93,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_value_larger_than_the_budget_is_not_kept_and_drops_nothing() {
-        let mut cache = Cache::new(10);
+        let mut cache = Cache::new(10, 9);
         assert!(cache.put(1, Arc::new(1), 10).is_empty());
         assert!(cache.put(2, Arc::new(2), 11).is_empty());
         assert_eq!((kept(&cache), cache.bytes()), (vec![1], 10));
@@ -104,8 +106,9 @@ mod tests {
         fn the_cache_agrees_with_a_list(
             uses in prop::collection::vec((0_usize..8, 0_u64..40, any::<bool>()), 0..200),
             budget in 0_u64..100,
+            most in 1_usize..8,
         ) {
-            let mut cache = Cache::new(budget);
+            let mut cache = Cache::new(budget, most);
             let mut list: Vec<(usize, u64)> = Vec::new();
             for (number, bytes, put) in uses {
                 let at = list.iter().position(|(kept, _)| *kept == number);
@@ -118,7 +121,9 @@ mod tests {
                 } else {
                     drop(cache.put(number, Arc::new(number), bytes));
                     if at.is_none() && bytes <= budget {
-                        while list.iter().map(|(_, bytes)| bytes).sum::<u64>() + bytes > budget {
+                        while list.iter().map(|(_, bytes)| bytes).sum::<u64>() + bytes > budget
+                            || list.len() == most
+                        {
                             list.remove(0);
                         }
                         list.push((number, bytes));

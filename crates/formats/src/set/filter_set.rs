@@ -17,6 +17,10 @@ use crate::error::LoadError;
 use crate::io::file::File;
 use crate::options::Options;
 
+/// The most filters that a set keeps mapped: a quarter of what Linux allows a process by default.
+/// Threads and allocations need mappings, too.
+const MAX_MAPPINGS: usize = 1 << 14;
+
 /// A set of filters in a file. It loads or maps each filter when a query needs it, and keeps the
 /// most recently used ones.
 ///
@@ -61,7 +65,8 @@ where
     /// A filter is mapped when a query needs it. This checks its header and its length, and reads
     /// no byte of its body: [`verify`](Self::verify) checks that. The mappings that the set keeps
     /// have at most `budget` bytes. Each filter is a mapping of its own, and the system limits
-    /// their number (Linux: 65,530 by default, `vm.max_map_count`).
+    /// their number in a process (Linux: 65,530 by default, `vm.max_map_count`). So the set keeps
+    /// at most 16,384, the most recently used ones.
     ///
     /// A [`MapFile`] is the promise that nobody makes the file shorter; see [`map`](crate::map()).
     ///
@@ -408,7 +413,8 @@ impl Options {
         mapped: Option<MapFile>,
         budget: u64,
     ) -> Result<FilterSet<T>, SetError> {
-        let cache = Mutex::new(Cache::new(budget));
+        let most = if mapped.is_some() { MAX_MAPPINGS } else { usize::MAX };
+        let cache = Mutex::new(Cache::new(budget, most));
         let Some(first) = info.first() else {
             return Ok(FilterSet { info, hasher: None, mapped, cache });
         };
