@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::thread;
 
@@ -239,6 +240,21 @@ fn a_file_that_is_open_for_reading_only_is_an_error() {
     let path = folder.path().join("live");
     drop(live::<Once>(&path, &once(1)));
     assert!(matches!(Live::<Once>::open(crate::common::map_file(&path)), Err(LoadError::Io(_))));
+}
+
+/// Each write goes to the end of such a file, so the header has another place than at the start.
+#[test]
+fn a_file_that_is_open_for_appending_is_refused_and_left_empty() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = File::options();
+    options.read(true).append(true).create(true);
+    let mut file = options.open(folder.path().join("live")).unwrap();
+    let error = Live::<Once>::init_file(&mut file, &once(1), &Options::new()).unwrap_err();
+    assert!(
+        matches!(&error, SaveError::Io(error) if error.kind() == ErrorKind::InvalidInput),
+        "{error:?}"
+    );
+    assert_eq!(file.metadata().unwrap().len(), 0);
 }
 
 /// A `memfd` that is sealed needs no unsafe code.

@@ -188,7 +188,8 @@ impl<F: SavedBloom> Live<F> {
     /// # Errors
     ///
     /// As [`create_file`](Self::create_file). [`ErrorKind::AlreadyExists`] means that the file is
-    /// not empty.
+    /// not empty, and [`ErrorKind::InvalidInput`] that it is open for appending. After an error, a
+    /// file that was empty is empty again.
     ///
     /// # Examples
     ///
@@ -213,7 +214,19 @@ impl<F: SavedBloom> Live<F> {
         if file.metadata()?.len() != 0 {
             return Err(io::Error::new(ErrorKind::AlreadyExists, "the file is not empty").into());
         }
-        init(file, &header)
+        let result = init(file, &header).and_then(|()| {
+            // In a file that is open for appending, the header is behind the zeros.
+            if file.metadata()?.len() == header.file_len() {
+                return Ok(());
+            }
+            let error = "the file is open for appending";
+            Err(io::Error::new(ErrorKind::InvalidInput, error).into())
+        });
+        if result.is_err() {
+            // Some file systems keep a part of what they could not allocate.
+            let _ = file.set_len(0);
+        }
+        result
     }
 
     /// Maps the filter in a live file for reading and writing, in constant time. The file must be
