@@ -6,12 +6,12 @@ mod common;
 mod reader;
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use bytes::Bytes;
 use common::{Bloom, Cuckoo, small_bloom, small_cuckoo, small_growing_cuckoo};
 use tamis_formats::foreign::{self, Format};
-use tamis_formats::{LoadError, Options, load, read};
+use tamis_formats::{LoadError, Options, SetError, SetInfo, load, read};
 use twox_hash::XxHash3_64;
 
 /// Returns the file of a filter of another system.
@@ -149,9 +149,39 @@ fn a_huge_sparse_file_allocates_nothing() {
     let error = load::<Bloom>(&path).unwrap_err();
     assert!(matches!(error, LoadError::Alloc { bytes } if bytes == 15 << 40), "{error:?}");
     let header = Bytes(guest()).sizes(15 << 40, 0, 0, lines).0;
-    io::Write::write_all(&mut &file, &header[..256]).unwrap();
+    (&file).write_all(&header[..256]).unwrap();
     let error = Options::new().load_foreign(&path, None).unwrap_err();
     assert!(matches!(error, LoadError::Alloc { bytes } if bytes == 15 << 40), "{error:?}");
+    if let (Some(before), Some(after)) = (before, most_memory()) {
+        assert!(after - before < 64 << 20, "{} bytes", after - before);
+    }
+}
+
+/// The index of a set may be a hole of the file, too: from its start, or behind all entries.
+#[test]
+fn an_index_of_zeros_is_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sparse");
+    let index_len = 512_u64 << 20;
+    let filters = index_len / (32 + 65_535) + 1;
+    let index_offset = filters * 8192;
+    let mut trailer = b"\x89TAMSET\n".to_vec();
+    trailer.extend([1_u32, 64].map(u32::to_le_bytes).as_flattened());
+    let fields = [filters, index_offset, index_len, 0, 0].map(u64::to_le_bytes);
+    trailer.extend(fields.as_flattened());
+    trailer.extend(XxHash3_64::oneshot(&trailer).to_le_bytes());
+    let mut file = fs::File::create(&path).unwrap();
+    file.seek(SeekFrom::Start(index_offset + index_len)).unwrap();
+    file.write_all(&trailer).unwrap();
+    let before = most_memory();
+    let error = SetInfo::open(&path).unwrap_err();
+    assert!(matches!(error, SetError::Entry { filter: 0, field: "length", .. }), "{error:?}");
+    file.seek(SeekFrom::Start(index_offset)).unwrap();
+    for filter in 0..filters {
+        file.write_all([8192 * filter, 4160, 0, 0].map(u64::to_le_bytes).as_flattened()).unwrap();
+    }
+    let error = SetInfo::open(&path).unwrap_err();
+    assert!(matches!(error, SetError::Field { field: "index length", .. }), "{error:?}");
     if let (Some(before), Some(after)) = (before, most_memory()) {
         assert!(after - before < 64 << 20, "{} bytes", after - before);
     }

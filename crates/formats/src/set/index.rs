@@ -2,6 +2,7 @@
 //! an index.
 
 use core::ops::Range;
+use std::io::Read;
 
 use super::error::SetError;
 use super::limits::{ALIGN, ENTRY, MAX_NAME};
@@ -12,6 +13,9 @@ use crate::layout::header::HEADER;
 
 /// The length of the smallest filter: a header with a table, and one line.
 const MIN_LEN: u64 = ALIGN + 64;
+
+/// The bytes of an index that are read before their entries are checked: more than an entry has.
+const PART: usize = 1 << 20;
 
 /// Where a filter is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,30 +55,44 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Checks the bytes of an index. Their number is that of the trailer.
-    pub(super) fn new(bytes: Vec<u8>, trailer: &Trailer) -> Result<Self, SetError> {
-        let (found, expected) = (trailer.index_checksum, checksum(&bytes));
+    /// Reads and checks an index.
+    ///
+    /// The entries of a part are checked before the next part is read. So an index that is a hole
+    /// of a sparse file, whose length takes no space, takes no memory either.
+    pub(super) fn read(from: &mut dyn Read, trailer: &Trailer) -> Result<Self, SetError> {
+        let mut index = Self { bytes: Vec::new(), entries: Vec::new(), by_name: Vec::new() };
+        let too_long = |expected: usize| {
+            let (found, expected) = (trailer.index_len, expected as u64);
+            SetError::Field { field: "index length", found, expected }
+        };
+        loop {
+            let left = trailer.index_len - index.bytes.len() as u64;
+            let part = left.min(PART as u64);
+            let refused = index.bytes.try_reserve(part as usize);
+            refused.map_err(|_| SetError::Alloc { bytes: trailer.index_len })?;
+            let read = from.take(part).read_to_end(&mut index.bytes)? as u64;
+            // A file that became shorter has another checksum.
+            if part == left || read < part {
+                break;
+            }
+            index.add_entries(trailer, false)?;
+            if index.entries.len() as u64 == trailer.filters {
+                return Err(too_long(ends(&index.entries).0));
+            }
+        }
+        let (found, expected) = (trailer.index_checksum, checksum(&index.bytes));
         if found != expected {
             return Err(SetError::IndexChecksum { found, expected });
         }
-        // Each filter has an entry of at least 32 bytes in the index, so its number limits this
-        // allocation.
-        let filters = bytes.len() / ENTRY;
-        let mut entries = Vec::with_capacity(filters.min(trailer.filters as usize));
-        let (mut at, mut end) = (0, 0);
-        for filter in 0..trailer.filters as usize {
-            let (place, name) = entry(&bytes, at, filter)?;
-            check_place(place, filter, end, trailer.index_offset)?;
-            (at, end) = (name.end, place.padded_end());
-            entries.push((place, name));
-        }
+        index.add_entries(trailer, true)?;
+        let Self { bytes, entries, .. } = index;
+        let (at, end) = ends(&entries);
         if end != trailer.index_offset {
             let (found, expected) = (trailer.index_offset, end);
             return Err(SetError::Field { field: "index offset", found, expected });
         }
         if at != bytes.len() {
-            let (found, expected) = (bytes.len() as u64, at as u64);
-            return Err(SetError::Field { field: "index length", found, expected });
+            return Err(too_long(at));
         }
         // No two names are equal.
         let mut by_name: Vec<usize> = (0..entries.len()).collect();
@@ -89,6 +107,21 @@ impl Index {
             }
         }
         Ok(Self { bytes, entries, by_name })
+    }
+
+    /// Checks and adds the entries that follow in the bytes. `is_whole`: whether these are all
+    /// bytes. If not, the last entries stay for the next call: they may be incomplete.
+    fn add_entries(&mut self, trailer: &Trailer, is_whole: bool) -> Result<(), SetError> {
+        for filter in self.entries.len()..trailer.filters as usize {
+            let (at, start) = ends(&self.entries);
+            if !is_whole && self.bytes.len() - at < ENTRY + MAX_NAME {
+                break;
+            }
+            let (place, name) = entry(&self.bytes, at, filter)?;
+            check_place(place, filter, start, trailer.index_offset)?;
+            self.entries.push((place, name));
+        }
+        Ok(())
     }
 
     pub(super) const fn len(&self) -> usize {
@@ -112,6 +145,11 @@ impl Index {
             .binary_search_by_key(&name, |&filter| self.name(filter).unwrap_or_default());
         found.ok().map(|at| self.by_name[at])
     }
+}
+
+/// Returns where the last entry ends in the index, and where its filter and the zeros after it end.
+fn ends(entries: &[(Place, Range<usize>)]) -> (usize, u64) {
+    entries.last().map_or((0, 0), |(place, name)| (name.end, place.padded_end()))
 }
 
 /// Reads the entry of a filter, which starts at `at`, and returns the range of its name.

@@ -71,14 +71,7 @@ impl SetInfo {
             return Err(short);
         }
         let trailer = Trailer::of_bytes(&bytes, file.len())?;
-        // The index.
-        let index_len = trailer.index_len;
-        let mut bytes = Vec::new();
-        let alloc = |_| SetError::Alloc { bytes: index_len };
-        let len = usize::try_from(index_len).map_err(|_| SetError::Alloc { bytes: index_len })?;
-        bytes.try_reserve_exact(len).map_err(alloc)?;
-        file.at(trailer.index_offset).take(index_len).read_to_end(&mut bytes)?;
-        let index = Index::new(bytes, &trailer)?;
+        let index = Index::read(&mut file.at(trailer.index_offset), &trailer)?;
         let mut info = Self { file, index, first: None };
         if !info.is_empty() {
             info.first = Some(info.info(0)?);
