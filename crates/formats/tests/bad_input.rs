@@ -335,7 +335,25 @@ fn the_most_rotations() {
     let filter = small_rotating();
     filter.clear();
     let bytes = Bytes::of(&filter).u64(160, (1 << 55) - 1).sum_header();
-    assert_eq!(read::<Rotating>(&bytes.0[..]).unwrap().rotations(), (1 << 55) - 1);
+    let filter = read::<Rotating>(&bytes.0[..]).unwrap();
+    assert_eq!(filter.rotations(), (1 << 55) - 1);
+    // One that has rotated on is saved as a filter that loads.
+    (0..70).for_each(|item| _ = filter.insert(&item));
+    assert!(filter.rotations() >= 1 << 55);
+    let again = read::<Rotating>(&bytes_of(&filter)[..]).unwrap();
+    assert!((0..70).all(|item| again.contains(&item) == filter.contains(&item)));
+    let slots = 4;
+    assert_eq!(again.rotations() % slots, filter.rotations() % slots);
+}
+
+/// A slice with the most items that a file may have, in a filter that cannot grow, counts more.
+#[test]
+fn the_most_items_of_a_slice() {
+    let bytes = Bytes::of(&small_scalable()).u64(4096 + 64 + 24, 1 << 62).u64(160, 192).sum_all();
+    let filter = read::<Scalable>(&bytes.0[..]).unwrap();
+    (100..150).for_each(|item| _ = filter.insert(&item));
+    let again = read::<Scalable>(&bytes_of(&filter)[..]).unwrap();
+    assert!((100..150).all(|item| again.contains(&item)));
 }
 
 #[test]

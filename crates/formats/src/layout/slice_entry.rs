@@ -7,7 +7,7 @@ use crate::error::LoadError;
 use crate::layout::line_bytes::Words;
 use crate::sizes::chain::ChainSizes;
 
-/// The most items that a slice counts.
+/// The most items of a slice in a file.
 const MAX_ITEMS: u64 = 1 << 62;
 
 /// Returns the number of items that each counted item of a slice stands for.
@@ -50,5 +50,6 @@ pub(crate) fn of_words(
 pub(crate) fn to_words(slice: &SliceSizes) -> Words {
     let SliceSizes { geometry, capacity, items } = *slice;
     let item = u64::from(geometry.words()) << 32 | u64::from(geometry.probes());
-    [geometry.bits(), item, capacity, items, 0, 0, 0, 0]
+    // A loaded slice that had the most items may have more.
+    [geometry.bits(), item, capacity, items.min(MAX_ITEMS), 0, 0, 0, 0]
 }

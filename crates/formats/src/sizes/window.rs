@@ -69,6 +69,10 @@ impl WindowSizes {
         let Rotation { span, generations, rotations, counted, due, .. } = rotation;
         let span = span.map_or(0, |span| nanoseconds(span).max(1));
         let due = if span == 0 { 0 } else { due.map_or(0, nanoseconds).min(MAX_END) };
+        // A loaded filter that had the most rotations may have more. Whole turns less leave each
+        // generation in its place.
+        let excess = rotations.saturating_sub(MAX_ROTATIONS);
+        let rotations = rotations - excess.next_multiple_of(u64::from(generations) + 1);
         Self { geometry, generations, rotations, items: counted.min(MAX_COUNT), span, due }
     }
 
