@@ -29,8 +29,8 @@ pub enum SaveError {
     /// The system could not create, write or rename the file.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The path names a directory, a pipe or a device.
-    #[error("the path names a directory, a pipe or a device, not a file")]
+    /// The path names a directory, a pipe, a device, or an open file that was removed.
+    #[error("the path names a directory, a pipe, a device or a removed file")]
     NotAFile,
     /// The allocation of a copy of the filter failed.
     #[error("cannot allocate {bytes} bytes")]

@@ -101,6 +101,25 @@ fn a_folder_a_pipe_and_devices_are_no_files() {
     assert!(save(&bloom, "").is_err() && load::<Bloom>("").is_err());
 }
 
+/// The link of an open file gives the name that the file had, with another ending.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_open_file_without_a_name_is_not_saved_to() {
+    use std::os::fd::AsRawFd;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("saved");
+    let file = File::create(&path).unwrap();
+    let link = format!("/proc/self/fd/{}", file.as_raw_fd());
+    save(&small_bloom(), &link).unwrap();
+    assert!(load::<Bloom>(&path).is_ok(), "the file had its name");
+    assert!(matches!(save(&small_bloom(), &link), Err(SaveError::NotAFile)));
+    assert_eq!(names(folder.path()), ["saved"]);
+    // Another file has that name now.
+    fs::write(folder.path().join("saved (deleted)"), "of another").unwrap();
+    assert!(matches!(save(&small_bloom(), &link), Err(SaveError::NotAFile)));
+    assert_eq!(fs::read(folder.path().join("saved (deleted)")).unwrap(), b"of another");
+}
+
 #[test]
 fn a_full_device_is_an_error() {
     let Ok(full) = File::options().write(true).open("/dev/full") else { return };

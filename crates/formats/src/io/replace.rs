@@ -28,6 +28,10 @@ pub use self::temporary::Temporary;
 /// The most symbolic links that are followed.
 const MAX_LINKS: usize = 40;
 
+/// The most looks at a file that others replace.
+#[cfg(unix)]
+const MAX_LOOKS: usize = 16;
+
 /// The place of a file that is to be created or replaced.
 #[derive(Debug)]
 pub struct Target {
@@ -43,15 +47,19 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// [`SaveError`] if the path is that of a directory, a pipe or a device, or if the system
-    /// cannot find out.
+    /// [`SaveError`] if the path is that of a directory, a pipe, a device or a removed file, or if
+    /// the system cannot find out.
     pub fn new(path: &Path) -> Result<Self, SaveError> {
         // An empty path has no absolute form.
         if path.as_os_str().is_empty() {
             return Err(io::Error::from(ErrorKind::NotFound).into());
         }
         // The directory of the process may be another one at the end.
-        let path = behind_links(&std::path::absolute(path)?)?;
+        let given = std::path::absolute(path)?;
+        let path = behind_links(&given)?;
+        if !leads_to(&given, &path) {
+            return Err(SaveError::NotAFile);
+        }
         // A rename would replace a device such as /dev/null with a file.
         let access = match fs::metadata(&path) {
             Ok(existing) if !existing.is_file() => return Err(SaveError::NotAFile),
@@ -183,4 +191,22 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
         path.push(to);
     }
     Err(io::Error::new(ErrorKind::InvalidInput, "too many symbolic links"))
+}
+
+/// Returns whether the path is that of the file behind the links, or the links lead to no file. A
+/// link in `/proc/self/fd` leads to an open file, and gives a name that the file may have no more.
+fn leads_to(links: &Path, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let file = |path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+        // Another process may replace the file between the two looks.
+        links == path
+            || (0..MAX_LOOKS).any(|_| file(links).is_none_or(|there| file(path) == Some(there)))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (links, path);
+        true
+    }
 }
