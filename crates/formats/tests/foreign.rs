@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::bytes::{Broken, Bytes};
 use crate::common::{Bloom, Small, bytes_of, small_bloom};
-use tamis_formats::foreign::{AnyFilter, Error, Filter, Format, Key};
+use tamis_formats::foreign::{AnyFilter, Error, Filter, Format, Key, ParquetFilter};
 use tamis_formats::{Info, LoadError, Options, load, read};
 use twox_hash::XxHash3_64;
 
@@ -201,6 +201,13 @@ fn errors_of_the_system_are_passed_on() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     let error = Options::new().load_foreign(folder.path(), None).unwrap_err();
     assert!(matches!(error, LoadError::NotAFile), "{error}");
+}
+
+/// The header says what the bytes are, so that they may look like something else.
+#[test]
+fn a_filter_that_looks_like_text_comes_back() {
+    let filter = ParquetFilter::from_bytes(&[b'A'; 64]).unwrap();
+    assert_eq!(verdict(&wrapped(&filter).0), None);
 }
 
 /// Keys keep their meaning: the loaded filter answers as the saved one, and grows on.

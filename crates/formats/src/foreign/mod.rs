@@ -126,6 +126,7 @@ pub use self::pybloom_scalable::PybloomScalableFilter;
 pub use self::rbloom::RbloomFilter;
 pub use self::redis_bloom::RedisModuleBloomFilter;
 pub use self::redis_cuckoo::RedisModuleCuckooFilter;
+pub(crate) use self::registry::read_known;
 pub use self::registry::{AnyFilter, convert, read};
 pub use self::rocksdb::RocksDbFilter;
 pub use self::spark::{SparkFilter, SparkVersion};

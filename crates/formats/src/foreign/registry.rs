@@ -73,6 +73,15 @@ pub type AnyFilter = Box<dyn Filter + Send + Sync>;
 /// ```
 pub fn read(formats: &[Format], bytes: &[u8], column: Option<&str>) -> Result<AnyFilter, Error> {
     require_no_other(formats, bytes)?;
+    read_known(formats, bytes, column)
+}
+
+/// Reads a filter as [`read`] does, of bytes that are known to be one, whatever they look like.
+pub(crate) fn read_known(
+    formats: &[Format],
+    bytes: &[u8],
+    column: Option<&str>,
+) -> Result<AnyFilter, Error> {
     // By its length alone, a damaged Parquet file could be a bitset.
     let is_file = bytes.starts_with(PARQUET_MAGIC) && formats.contains(&Format::ParquetFile);
     let only_file = is_file || column.is_some();

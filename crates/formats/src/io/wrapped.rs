@@ -195,7 +195,8 @@ fn unwrap(
     };
     body::read_chunks(from, header, &table, store, |_, _| ())?;
     let format = sizes.format();
-    foreign::read(&[format], &bytes, column).map_err(|error| LoadError::Foreign { format, error })
+    foreign::read_known(&[format], &bytes, column)
+        .map_err(|error| LoadError::Foreign { format, error })
 }
 
 fn reserve(bytes: &mut Vec<u8>, more: u64) -> Result<(), LoadError> {
