@@ -22,6 +22,7 @@ use crew::{Board, Role, until};
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tamis_bloom::BloomFilter;
 use tamis_cuckoo::CuckooFilter;
+use tamis_formats::foreign::{self, Key, LevelDbFilterBlock};
 use tamis_formats::{SaveError, Saved, SetInfo, SetWriter, encoded_len, load, save};
 use tamis_hash::{HashItem, Rapid};
 
@@ -54,6 +55,7 @@ fn process() {
         "limited cuckoo" => save_with_every_limit(&role, &cuckoos()),
         "saver" => save_for_ever(&role),
         "mover" => save_and_move(&role),
+        "reserver" => reserve_too_much(),
         name => panic!("no role {name}"),
     }
 }
@@ -197,4 +199,17 @@ fn save_and_move(role: &Role) {
     let set = SetWriter::<u64>::create("saved").unwrap();
     env::set_current_dir(role.folder.join("other")).unwrap();
     set.finish().unwrap();
+}
+
+/// The offset of one block can require more offsets of filters than there is memory.
+#[test]
+fn a_filter_block_for_a_huge_table_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(Role::start("reserver", 0, folder.path()).wait().success());
+}
+
+fn reserve_too_much() {
+    setrlimit(Resource::As, Rlimit { current: Some(1 << 30), maximum: None }).unwrap();
+    let block = LevelDbFilterBlock::new(10, [(1 << 42, Key::Text("a"))]);
+    assert!(matches!(block, Err(foreign::Error::Alloc { .. })), "{block:?}");
 }

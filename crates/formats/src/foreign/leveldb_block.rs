@@ -76,6 +76,8 @@ impl LevelDbFilterBlock {
                 return Err(Error::Size { parameter: "offset of a block" });
             }
             // Stretches without a key have empty filters.
+            let more = stretch - offsets.len() as u64;
+            reserve(&mut offsets, more)?;
             while stretch > offsets.len() as u64 {
                 add_filter(bits_per_key, &mut of_stretch, &mut bytes, &mut offsets)?;
             }
@@ -84,7 +86,8 @@ impl LevelDbFilterBlock {
         if !of_stretch.is_empty() {
             add_filter(bits_per_key, &mut of_stretch, &mut bytes, &mut offsets)?;
         }
-        let start = bytes.len() as u32;
+        let start = offset_of(&bytes)?;
+        reserve(&mut bytes, 4 * offsets.len() as u64 + FOOTER)?;
         bytes.extend(offsets.iter().chain([&start]).flat_map(|offset| offset.to_le_bytes()));
         bytes.push(BASE);
         Self::from_bytes(&bytes)
@@ -167,6 +170,18 @@ impl LevelDbFilterBlock {
     }
 }
 
+/// Returns the offset of what follows these bytes.
+fn offset_of(bytes: &[u8]) -> Result<u32, Error> {
+    u32::try_from(bytes.len()).map_err(|_| Error::Size { parameter: "number of keys" })
+}
+
+/// Reserves the memory for more elements. The offset of a block decides how many there are.
+fn reserve<T>(list: &mut Vec<T>, more: u64) -> Result<(), Error> {
+    let bytes = more.saturating_mul(size_of::<T>() as u64);
+    let more = usize::try_from(more).map_err(|_| Error::Alloc { bytes })?;
+    list.try_reserve(more).map_err(|_| Error::Alloc { bytes })
+}
+
 /// Adds the filter of a stretch.
 fn add_filter(
     bits_per_key: u32,
@@ -174,8 +189,7 @@ fn add_filter(
     bytes: &mut Vec<u8>,
     offsets: &mut Vec<u32>,
 ) -> Result<(), Error> {
-    let offset = u32::try_from(bytes.len());
-    offsets.push(offset.map_err(|_| Error::Size { parameter: "number of keys" })?);
+    offsets.push(offset_of(bytes)?);
     if !keys.is_empty() {
         let mut filter = LevelDbFilter::new(keys.len() as u64, bits_per_key)?;
         for key in keys.drain(..) {
