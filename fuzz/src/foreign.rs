@@ -263,7 +263,7 @@ fn check_any(data: &[u8]) -> bool {
         let mut file = Vec::new();
         let options = Options::new();
         options.write_foreign(&*filter, &mut file).expect("a vector takes all bytes");
-        let unwrapped = options.read_foreign(&file[..]).expect("what was wrapped");
+        let unwrapped = options.read_foreign(&file[..], None).expect("what was wrapped");
         assert!(unwrapped.format() == format && written(&*unwrapped) == data);
         assert_eq!(answers(&*unwrapped), answers_before);
         some = true;

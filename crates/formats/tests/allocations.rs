@@ -96,7 +96,7 @@ fn a_huge_size_in_a_stream_allocates_nothing() {
     let mut huge = Bytes(guest()).sizes(1 << 60, 0, 0, 1 << 54).0;
     huge.truncate(266);
     assert!(matches!(
-        Options::new().read_foreign(&huge[..]),
+        Options::new().read_foreign(&huge[..], None),
         Err(LoadError::Truncated { found: 266, .. })
     ));
     let table = vec![0; 1 << 15];
@@ -104,7 +104,7 @@ fn a_huge_size_in_a_stream_allocates_nothing() {
     let header = header.u64(144, XxHash3_64::oneshot(&table)).sum_header();
     let offset = (256 + (1_u64 << 15)).next_multiple_of(4096);
     let rest = io::repeat(0).take(offset - 256 + 10);
-    let error = Options::new().read_foreign(header.0[..256].chain(rest)).unwrap_err();
+    let error = Options::new().read_foreign(header.0[..256].chain(rest), None).unwrap_err();
     let found = offset + 10;
     assert!(matches!(error, LoadError::Truncated { found: at, .. } if at == found), "{error:?}");
     // A Parquet file of 8 MiB with 75,000 columns, whose paths have 100 parts without a name.

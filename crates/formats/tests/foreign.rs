@@ -6,7 +6,9 @@ use std::path::Path;
 
 use crate::bytes::{Broken, Bytes};
 use crate::common::{Bloom, Small, bytes_of, small_bloom};
-use tamis_formats::foreign::{AnyFilter, Error, Filter, Format, Key, ParquetFilter};
+use tamis_formats::foreign::{
+    AnyFilter, Error, Filter, Format, Key, ParquetFileFilter, ParquetFilter,
+};
 use tamis_formats::{Info, LoadError, Options, load, read};
 use twox_hash::XxHash3_64;
 
@@ -26,7 +28,7 @@ pub(crate) fn small() -> Small {
         let text = |error: LoadError| format!("{error:?}");
         let loaded =
             || Options::new().load_foreign(path, None).err().map_or_else(String::new, text);
-        let read = Options::new().read_foreign(bytes).err();
+        let read = Options::new().read_foreign(bytes, None).err();
         [loaded(), read.map_or_else(String::new, text), loaded()]
     }
     let again = |path: &Path| Ok(wrapped(&*Options::new().load_foreign(path, None)?).0);
@@ -45,7 +47,7 @@ fn verdict(bytes: &[u8]) -> Option<(String, String)> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     fs::write(&path, bytes).unwrap();
-    match (Options::new().load_foreign(&path, None), Options::new().read_foreign(bytes)) {
+    match (Options::new().load_foreign(&path, None), Options::new().read_foreign(bytes, None)) {
         (Ok(loaded), Ok(read)) => {
             assert!(loaded.to_bytes() == read.to_bytes());
             None
@@ -170,7 +172,7 @@ fn filters_of_all_lengths_come_back() {
         assert_eq!(filter.encoded_len(), length, "{format}");
         let bytes = wrapped(&*filter);
         assert_eq!(verdict(&bytes.0), None, "{format}");
-        let again = Options::new().read_foreign(&bytes.0[..]).unwrap();
+        let again = Options::new().read_foreign(&bytes.0[..], None).unwrap();
         assert!(again.to_bytes() == filter.to_bytes(), "{format}");
         let info = Info::read(&bytes.0[..]).unwrap();
         assert_eq!(info.body_len(), length.next_multiple_of(64), "{format}");
@@ -192,7 +194,7 @@ fn filters_of_all_lengths_come_back() {
 fn errors_of_the_system_are_passed_on() {
     let bytes = wrapped(&*small_guava()).0;
     for len in [0, 255, 256, 300, 4096, 4100] {
-        let error = Options::new().read_foreign(bytes[..len].chain(Broken)).unwrap_err();
+        let error = Options::new().read_foreign(bytes[..len].chain(Broken), None).unwrap_err();
         assert_eq!(error.to_string(), "the line is cut", "{len}");
     }
     let folder = tempfile::tempdir().unwrap();
@@ -208,6 +210,34 @@ fn errors_of_the_system_are_passed_on() {
 fn a_filter_that_looks_like_text_comes_back() {
     let filter = ParquetFilter::from_bytes(&[b'A'; 64]).unwrap();
     assert_eq!(verdict(&wrapped(&filter).0), None);
+}
+
+/// The footer of a Parquet file with a filter for each of two columns, in Thrift.
+const TWO_COLUMNS: &[u8] = &[
+    0x49, 0x1c, // a list of one row group
+    0x19, 0x2c, // a list of two columns
+    0x3c, 0x15, 12, 0x29, 0x18, 1, b'a', 0xb6, 8, 0, 0, // strings, and a filter at 4
+    0x3c, 0x15, 12, 0x29, 0x18, 1, b'b', 0xb6, 168, 1, 0, 0, // the same at 84
+    0, 0,
+];
+
+/// A file and a stream are asked for the same columns.
+#[test]
+fn a_column_of_several_comes_back() {
+    let [one, other] = [b"one", b"two"].map(|key| {
+        let mut filter = ParquetFilter::new(64).unwrap();
+        filter.insert(Key::Bytes(key)).unwrap();
+        filter.to_bytes_with_header()
+    });
+    let length = (TWO_COLUMNS.len() as u32).to_le_bytes();
+    let file = [b"PAR1", &one[..], &other, TWO_COLUMNS, &length, b"PAR1"].concat();
+    let wrapped = wrapped(&ParquetFileFilter::from_bytes(&file, Some("a")).unwrap());
+    for (column, key) in [("a", b"one"), ("b", b"two")] {
+        let filter = Options::new().read_foreign(&wrapped.0[..], Some(column)).unwrap();
+        assert_eq!(filter.contains(Key::Bytes(key)), Ok(true));
+    }
+    let (error, _) = verdict(&wrapped.0).unwrap();
+    assert!(error.contains("Column"), "{error}");
 }
 
 /// Keys keep their meaning: the loaded filter answers as the saved one, and grows on.

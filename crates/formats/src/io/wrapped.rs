@@ -146,13 +146,17 @@ impl Options {
     /// let filter = Format::GoCuckoo.build(1000, None, None)?;
     /// let mut bytes = Vec::new();
     /// Options::new().write_foreign(&*filter, &mut bytes)?;
-    /// assert_eq!(Options::new().read_foreign(&bytes[..])?.to_bytes(), filter.to_bytes());
+    /// assert_eq!(Options::new().read_foreign(&bytes[..], None)?.to_bytes(), filter.to_bytes());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_foreign(&self, mut from: impl Read) -> Result<AnyFilter, LoadError> {
+    pub fn read_foreign(
+        &self,
+        mut from: impl Read,
+        column: Option<&str>,
+    ) -> Result<AnyFilter, LoadError> {
         let Info(header) = Info::read(&mut from)?;
         let sizes = self.expect_foreign(&header)?;
-        unwrap(&mut from, &header, sizes, Vec::new(), None)
+        unwrap(&mut from, &header, sizes, Vec::new(), column)
     }
 
     /// Returns the header, without the checksum of the table.

@@ -36,7 +36,7 @@ fn every_vector_comes_back_byte_for_byte() {
         assert!(stream == file, "{name}: other bytes in a stream");
         stream.push(7);
         let mut rest = &stream[..];
-        assert!(options.read_foreign(&mut rest).unwrap().to_bytes() == bytes, "{name}");
+        assert!(options.read_foreign(&mut rest, None).unwrap().to_bytes() == bytes, "{name}");
         assert_eq!(rest, [7], "{name}");
         let error = Options::new().load_foreign(&path, None).unwrap_err();
         assert!(matches!(error, LoadError::OtherNormalization { .. }), "{name}: {error}");
@@ -54,7 +54,7 @@ fn the_format_in_the_header_is_the_one_that_was_saved() {
             changed[152] = other.code();
             let sum = twox_hash::XxHash3_64::oneshot(&changed[..248]);
             changed[248..256].copy_from_slice(&sum.to_le_bytes());
-            match Options::new().read_foreign(&changed[..]) {
+            match Options::new().read_foreign(&changed[..], None) {
                 Ok(filter) => assert_eq!(filter.format(), *other),
                 Err(LoadError::Foreign { format, .. }) => assert_eq!(format, *other),
                 Err(error) => panic!("{}: {other}: {error}", vector.name()),
