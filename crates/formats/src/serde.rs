@@ -56,12 +56,13 @@ pub fn serialize<F: Saved, S: Serializer>(filter: &F, serializer: S) -> Result<S
 /// Deserializes what [`serialize`] wrote, with all checks of [`load`](crate::load()).
 ///
 /// It takes bytes, or a string in base64, whatever the format. The header and the length are
-/// checked before memory is allocated, so it allocates no more than the size of the input.
+/// checked before memory is allocated, so it takes no more memory than the size of the input. A
+/// cuckoo filter that grows reserves address space for all of its growth.
 ///
 /// # Errors
 ///
 /// The error of the deserializer; it has the text of [`LoadError`] if the bytes are not those of
-/// such a filter.
+/// such a filter, or if the system refuses the address space.
 pub fn deserialize<'de, F: Saved, D: Deserializer<'de>>(deserializer: D) -> Result<F, D::Error> {
     Options::new().deserialize(deserializer)
 }

@@ -22,8 +22,9 @@ use crate::save_error::SaveError;
 /// NAME. (It is another number if several writers save to one path at the same time, and a checksum
 /// instead of a long NAME.) The file is synced to the disk, then renamed, then the directory is
 /// synced. A crash can leave the temporary file: the next save to the same path removes it, where
-/// the file system has locks. If the path is a symbolic link, the file that it points to is
-/// replaced. Mappings and other hard links of an existing file keep the old file.
+/// the file system has locks, except for the files of a ninth and further writer at the same time,
+/// whose names are random (`.tamis-NAME-XXXXXX.tmp`). If the path is a symbolic link, the file that
+/// it points to is replaced. Mappings and other hard links of an existing file keep the old file.
 ///
 /// # Access
 ///
