@@ -54,7 +54,7 @@ fn a_failed_run_leaves_the_file_unchanged_and_no_other_file() {
 #[test]
 fn an_output_that_cannot_be_written_is_2_before_anything_is_read() {
     let files = Files::new();
-    for place in ["", "missing/new.txt", "new/"].map(|name| files.path(name)) {
+    for place in ["", "missing/new.txt", "new/", "new/."].map(|name| files.path(name)) {
         let run = dedup(&["-o"]).arg(&place).write_stdin("a\n").assert().code(2).stdout("");
         let text = line_said(&run);
         assert!(text.starts_with("tamis: -o "), "{text}");

@@ -95,6 +95,8 @@ fn a_folder_a_pipe_and_devices_are_no_files() {
         let error = map::<Bloom>(crate::common::map_file(path)).unwrap_err();
         assert!(matches!(error, LoadError::NotAFile), "{}", path.display());
     }
+    let error = save(&bloom, folder.path().join("none/.")).unwrap_err();
+    assert!(matches!(error, SaveError::NotAFile), "{error}");
     assert_eq!(names(folder.path()), ["pipe"]);
     let error = save(&bloom, folder.path().join("none/file")).unwrap_err();
     assert!(matches!(error, SaveError::Io(_)), "{error}");

@@ -54,6 +54,10 @@ impl Target {
         if path.as_os_str().is_empty() {
             return Err(io::Error::from(ErrorKind::NotFound).into());
         }
+        // A final `.` names a directory, and an absolute path has none.
+        if path.as_os_str().as_encoded_bytes().ends_with(b"/.") {
+            return Err(SaveError::NotAFile);
+        }
         // The directory of the process may be another one at the end.
         let given = std::path::absolute(path)?;
         let path = behind_links(&given)?;
