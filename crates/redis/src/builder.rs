@@ -175,8 +175,8 @@ macro_rules! builder {
                 self
             }
 
-            /// Sets how long a reply may take: 5 s by default. An insert without a reply in this
-            /// time fails with [`Error::VerdictUnknown`].
+            /// Sets how long a server that owes replies may send nothing: 5 s by default. Then an
+            /// insert that waits for its reply fails with [`Error::VerdictUnknown`].
             pub const fn timeout(mut self, timeout: Duration) -> Self {
                 self.options.settings.timeout = timeout;
                 self

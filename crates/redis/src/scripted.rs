@@ -8,6 +8,7 @@
 use core::time::Duration;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use futures_util::future::{join, join_all};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::yield_now;
@@ -358,6 +359,33 @@ fn a_connection_outlives_short_calls() {
         }
         answer(usize::MAX);
         assert_eq!((filter.contains(&2).await, connections()), (Ok(false), 2));
+    });
+}
+
+/// A server that works off a long queue is not late: each reply comes within the timeout of the one
+/// before. Once it sends nothing for the timeout, the rest has no verdict.
+#[test]
+fn a_queue_is_waited_for_while_replies_come() {
+    run(async {
+        let server = Server::start().await;
+        let builder = server.builder(Duration::from_millis(300)).deadline(60 * DEADLINE);
+        let filter = builder.open().await.unwrap();
+        for answers in [10, 5] {
+            server.state().left = 0;
+            server.state().is_timed = true;
+            let clock = async {
+                for _ in 0..answers {
+                    tokio::time::sleep(Duration::from_millis(200)).await;
+                    server.state().left += 1;
+                }
+            };
+            let inserts = join_all((0..10).map(|item| filter.insert_hash(item << 32)));
+            let start = Instant::now();
+            let (results, ()) = join(inserts, clock).await;
+            let verdicts = results.iter().filter(|result| result.is_ok()).count();
+            assert_eq!(verdicts, answers, "{results:?}");
+            assert!(start.elapsed() < 2 * DEADLINE, "{:?}", start.elapsed());
+        }
     });
 }
 

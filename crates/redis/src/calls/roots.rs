@@ -20,8 +20,9 @@ use crate::window;
 use crate::wire::round::{Item, MAX_ITEMS};
 
 /// The shards of a batch whose commands are on their way at the same time. They share a connection
-/// per node, so a batch that is spread over thousands of shards still takes few round trips.
-const BATCH_SHARDS: usize = 1024;
+/// per node, so a batch that is spread over thousands of shards still takes few round trips. More
+/// would only wait in a queue, and take memory.
+const BATCH_SHARDS: usize = 64;
 
 /// The result of an insert that was not made: none of these is returned.
 pub(crate) const NO_VERDICT: Error = Error::Reply { expected: "a verdict" };

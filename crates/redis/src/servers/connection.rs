@@ -1,15 +1,15 @@
 //! One connection: sends commands, and says whether they were sent if it breaks.
 
+use core::pin::pin;
 use core::time::Duration;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, ErrorKind, Pipeline, RedisError, Value, cmd};
 use redis::{ConnectionInfo, ProtocolVersion};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout_at};
 
-use crate::lock::lock;
 use crate::servers::address;
 use crate::servers::stream::{self, Trouble};
 use crate::servers::watched::{Gate, Watched};
@@ -25,18 +25,11 @@ pub(crate) struct Connection {
     pub(crate) number: u64,
     commands: MultiplexedConnection,
     gate: Gate,
-    silence: Arc<Mutex<Silence>>,
-    /// How long a reply may take. After this time without any, the connection counts as dead.
+    /// After this time without any reply, the connection counts as dead.
     patience: Duration,
     /// Locked by the task that asks whether the connection is alive.
     checking: Arc<tokio::sync::Mutex<()>>,
     driver: Arc<Driver>,
-}
-
-/// When something was last heard, and when the first command was sent since then.
-struct Silence {
-    heard: Instant,
-    asked: Option<Instant>,
 }
 
 /// The task that writes and reads. It ends with the connection.
@@ -90,39 +83,51 @@ impl Connection {
             number,
             commands,
             gate,
-            silence: Arc::new(Mutex::new(Silence { heard: Instant::now(), asked: None })),
             patience,
             checking: Arc::default(),
             driver: Arc::new(Driver(tokio::spawn(driver))),
         })
     }
 
-    /// Sends commands and returns their replies. `limit`: how long the call may still wait.
+    /// Sends commands and returns their replies. `limit`: how long the server may send nothing.
+    /// `end`: until when the call waits. Replies come in the order of the commands. So while others
+    /// come, the server works, and these commands wait for their turn.
     pub(crate) async fn send(
         &mut self,
         pipeline: &Pipeline,
         limit: Duration,
+        end: Instant,
     ) -> Result<Vec<Value>, Broken> {
         if self.gate.is_shut() {
             return Err(self.given_up());
         }
-        if limit.is_zero() {
+        let start = Instant::now();
+        if limit.is_zero() || end <= start {
             let reason = "the deadline has passed".to_owned();
             return Err(Broken { reason, is_dead: false, sent: false });
         }
-        self.ask();
+        self.gate.ask();
         let before = self.gate.written();
-        let sent = self.commands.send_packed_commands(pipeline, 0, pipeline.len());
-        let reason = match timeout(limit, sent).await {
-            Ok(Ok(replies)) if replies.len() == pipeline.len() => {
-                self.hear();
-                return Ok(replies);
+        let late = || {
+            let heard = self.gate.heard().map_or(start, |heard| heard.max(start));
+            heard.checked_add(limit).map_or(end, |late| late.min(end))
+        };
+        let mut commands = self.commands.clone();
+        let mut sent = pin!(commands.send_packed_commands(pipeline, 0, pipeline.len()));
+        let replies = loop {
+            match timeout_at(late(), &mut sent).await {
+                Ok(replies) => break Some(replies),
+                Err(_) if late() <= Instant::now() => break None,
+                Err(_) => {}
             }
-            Ok(Ok(_)) => "the number of replies is wrong".to_owned(),
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => {
-                let reason = format!("no reply came within {limit:?}");
-                if self.silent_for() < self.patience {
+        };
+        let reason = match replies {
+            Some(Ok(replies)) if replies.len() == pipeline.len() => return Ok(replies),
+            Some(Ok(_)) => "the number of replies is wrong".to_owned(),
+            Some(Err(error)) => error.to_string(),
+            None => {
+                let reason = format!("no reply came within {:.1?}", start.elapsed());
+                if self.gate.silent_since(start).elapsed() < self.patience {
                     return Err(Broken { reason, is_dead: false, sent: true });
                 }
                 reason
@@ -138,10 +143,11 @@ impl Connection {
         &mut self,
         command: redis::Cmd,
         limit: Duration,
+        end: Instant,
     ) -> Result<Value, Broken> {
         let mut pipeline = Pipeline::with_capacity(1);
         pipeline.add_command(command);
-        let replies = self.send(&pipeline, limit).await?;
+        let replies = self.send(&pipeline, limit, end).await?;
         Ok(replies.into_iter().next().unwrap_or(Value::Nil))
     }
 
@@ -150,7 +156,7 @@ impl Connection {
     /// # Errors
     ///
     /// It is not, or has not answered until the call ended.
-    pub(crate) async fn check(&mut self, limit: Duration) -> Result<(), Broken> {
+    pub(crate) async fn check(&mut self, limit: Duration, end: Instant) -> Result<(), Broken> {
         if !self.is_idle() {
             return Ok(());
         }
@@ -164,7 +170,7 @@ impl Connection {
         if !self.is_idle() {
             return Ok(());
         }
-        self.send_one(cmd("PING"), limit).await.map(|_| ())
+        self.send_one(cmd("PING"), limit, end).await.map(|_| ())
     }
 
     /// The error of a connection that another task has given up: nothing is sent over it.
@@ -178,20 +184,7 @@ impl Connection {
     }
 
     fn is_idle(&self) -> bool {
-        lock(&self.silence).heard.elapsed() >= IDLE
-    }
-
-    fn ask(&self) {
-        lock(&self.silence).asked.get_or_insert_with(Instant::now);
-    }
-
-    fn hear(&self) {
-        *lock(&self.silence) = Silence { heard: Instant::now(), asked: None };
-    }
-
-    /// Returns for how long commands have had no reply.
-    fn silent_for(&self) -> Duration {
-        lock(&self.silence).asked.map_or(Duration::ZERO, |asked| asked.elapsed())
+        self.gate.heard().is_none_or(|heard| heard.elapsed() >= IDLE)
     }
 }
 

@@ -15,6 +15,7 @@ use crate::servers::address;
 use crate::servers::connection::Connection;
 use crate::servers::slots::{Node, Slots};
 use crate::servers::stream::Trouble;
+use crate::servers::tries::after;
 use crate::wire::commands;
 
 /// How long the result of an attempt to connect counts for the tasks that waited for it.
@@ -196,7 +197,8 @@ impl Nodes {
         lock(&self.table).connected = true;
         if used == Use::Replica {
             // Without it a replica redirects to its master.
-            let reply = connection.send_one(cmd("READONLY"), self.timeout(used)).await;
+            let limit = self.timeout(used);
+            let reply = connection.send_one(cmd("READONLY"), limit, after(limit)).await;
             reply.map_err(|broken| Trouble::passing(broken.reason))?;
         }
         Ok(connection)
@@ -259,7 +261,8 @@ impl Nodes {
         let Some(mut found) = found else { return 0 };
         let command = commands::wait(replicas, wait);
         let late = self.timeout.min(end.saturating_duration_since(Instant::now()));
-        match found.send_one(command, wait.saturating_add(late)).await {
+        let limit = wait.saturating_add(late);
+        match found.send_one(command, limit, after(limit)).await {
             Ok(Value::Int(replicas)) => replicas.try_into().unwrap_or(0),
             Ok(_) => 0,
             Err(_) => {

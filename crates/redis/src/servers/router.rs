@@ -166,11 +166,6 @@ impl Router {
         if Instant::now() < end { end } else { after(self.settings.timeout) }
     }
 
-    /// Returns how long the next reply is waited for.
-    pub(crate) fn limit(&self, used: Use, end: Instant) -> Duration {
-        self.nodes.timeout(used).min(end.saturating_duration_since(Instant::now()))
-    }
-
     /// Drops the shared connection to the node that has a slot, so that the next command makes
     /// another.
     pub(crate) fn renew(&self, slot: u16) {
@@ -266,7 +261,8 @@ impl Router {
         connection: &mut Connection,
         command: redis::Cmd,
     ) -> Result<Value, Trouble> {
-        let sent = connection.send_one(command, self.nodes.timeout(Use::Shared)).await;
+        let limit = self.nodes.timeout(Use::Shared);
+        let sent = connection.send_one(command, limit, after(limit)).await;
         sent.map_err(|broken| {
             if broken.is_dead {
                 self.nodes.forget(connection.number);

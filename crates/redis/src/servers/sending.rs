@@ -222,7 +222,7 @@ impl Router {
         let late = || Err(Trouble::passing("no connection was made before the deadline"));
         let not_sent = |Trouble { reason, .. }| Broken { reason, is_dead: false, sent: false };
         let mut connection = live.unwrap_or_else(|_| late()).map_err(not_sent)?;
-        let sent = connection.send(pipeline, self.limit(target.used, end)).await;
+        let sent = connection.send(pipeline, self.nodes.timeout(target.used), end).await;
         if sent.as_ref().is_err_and(|broken| broken.is_dead) {
             self.nodes.forget(connection.number);
         }
@@ -240,7 +240,7 @@ impl Router {
         if repeats {
             return Ok(connection);
         }
-        if let Err(broken) = connection.check(self.limit(target.used, end)).await {
+        if let Err(broken) = connection.check(self.nodes.timeout(target.used), end).await {
             if !broken.is_dead {
                 return Err(Trouble::passing(broken.reason));
             }

@@ -1,5 +1,5 @@
-//! Counts the bytes that are written to a stream, and ends its writes: the proof that a command was
-//! not sent.
+//! Watches a stream: counts the bytes that are written, and ends its writes, which proves that a
+//! command was not sent; and knows since when nothing was heard.
 
 use core::pin::Pin;
 use core::task::{Context, Poll};
@@ -7,6 +7,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Instant;
 
 use crate::lock::lock;
 use crate::servers::stream::Bytes;
@@ -17,7 +18,7 @@ pub(crate) struct Watched {
     gate: Gate,
 }
 
-/// What was written to a stream. Clones share it.
+/// What was written to a stream, and when something was read. Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct Gate(Arc<Mutex<State>>);
 
@@ -27,6 +28,9 @@ struct State {
     /// may have been sent.
     written: u64,
     shut: bool,
+    /// When something was last heard, and when the first command was sent since then.
+    heard: Option<Instant>,
+    asked: Option<Instant>,
 }
 
 impl Gate {
@@ -48,6 +52,23 @@ impl Gate {
         self.state().shut
     }
 
+    /// Records that a command is sent.
+    pub(crate) fn ask(&self) {
+        self.state().asked.get_or_insert_with(Instant::now);
+    }
+
+    /// Returns when something was last heard.
+    pub(crate) fn heard(&self) -> Option<Instant> {
+        self.state().heard
+    }
+
+    /// Returns since when commands have no reply, one of which was sent at `start`.
+    pub(crate) fn silent_since(&self, start: Instant) -> Instant {
+        let state = self.state();
+        let asked = state.asked.map_or(start, |asked| asked.min(start));
+        state.heard.map_or(asked, |heard| heard.max(asked))
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         lock(&self.0)
     }
@@ -66,7 +87,13 @@ impl AsyncRead for Watched {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let before = buffer.filled().len();
+        let result = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if buffer.filled().len() > before {
+            let mut state = self.gate.state();
+            (state.heard, state.asked) = (Some(Instant::now()), None);
+        }
+        result
     }
 }
 
