@@ -15,7 +15,8 @@
 //! | no connection | no | the nodes are asked for the slots again, until the deadline |
 //! | no first connection, for a reason that does not heal (`stream.rs`, `connection.rs`) | no | returned |
 //! | `MOVED`, `ASK` | no | sent to the named node |
-//! | `TRYAGAIN`, `CLUSTERDOWN`, `LOADING`, `MASTERDOWN`, `READONLY`, `BUSY`, `NOREPLICAS` | no | as without a connection |
+//! | `TRYAGAIN`, `CLUSTERDOWN`, `LOADING`, `MASTERDOWN`, `BUSY`, `NOREPLICAS` | no | as without a connection |
+//! | `READONLY` | no | as without a connection, over a new one: the name of the host may mean another |
 //! | another error of the server | no | returned |
 //! | the connection breaks, and took no byte since the command was handed over (`watched.rs`) | no | as without a connection |
 //! | the connection breaks otherwise, or the reply does not come in time | unknown | a read is repeated, a write is not |

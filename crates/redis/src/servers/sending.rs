@@ -143,13 +143,9 @@ impl Router {
         let pipeline = batch.pipeline(&numbers, target.asking);
 
         // 2. The replies.
-        let replies = match self.exchange(&target, batch.repeats(), &pipeline, end).await {
-            Ok((replies, connection)) => {
-                if numbers[0] == 0 {
-                    batch.connection = connection;
-                }
-                replies
-            }
+        let exchanged = self.exchange(&target, batch.repeats(), &pipeline, end).await;
+        let (replies, connection) = match exchanged {
+            Ok(exchanged) => exchanged,
             Err(_) if target.used == Use::Replica => {
                 self.nodes.shun(target.node);
                 batch.stale = false;
@@ -160,6 +156,9 @@ impl Router {
             }
             Err(broken) => return Ok(Next::Pause(broken.reason)),
         };
+        if numbers[0] == 0 {
+            batch.connection = connection;
+        }
         // Before each reply of a node that imports comes that to ASKING.
         let replies = replies.into_iter().skip(target.asking.into());
         let replies = replies.step_by(if target.asking { 2 } else { 1 });
@@ -196,6 +195,10 @@ impl Router {
                 self.nodes.shun(target.node);
                 batch.stale = false;
                 return Ok(Next::GoOn);
+            }
+            // A master that was replaced. A new connection looks up its host again.
+            if reason.starts_with("READONLY") {
+                self.nodes.forget(connection);
             }
             return Ok(Next::Pause(reason));
         }

@@ -106,6 +106,27 @@ fn without_a_server_nothing_is_stored() {
     assert_eq!(filter.insert(&2), Err(Error::Replaced));
 }
 
+/// A master that has become a replica keeps its connections. The name of its host may mean another
+/// server by then, so new ones are made until that can write.
+#[test]
+fn a_demoted_master_is_connected_to_anew() {
+    let Some(server) = Server::start() else { return };
+    let filter = builder(&server).deadline(Duration::from_millis(500)).create().unwrap();
+    let connections = || server.field(&["INFO", "stats"], "total_connections_received");
+    let connections = || connections().trim().parse::<u64>().unwrap();
+    server.command(&["REPLICAOF", "127.0.0.1", "1"]);
+    let before = connections();
+    let refused = filter.insert(&1);
+    assert!(
+        matches!(&refused, Err(Error::Unavailable { reason }) if reason.starts_with("READONLY")),
+        "{refused:?}"
+    );
+    // The question itself takes one.
+    assert!(connections() > before + 2, "no new connection");
+    server.command(&["REPLICAOF", "NO", "ONE"]);
+    assert_eq!(filter.insert(&1), Ok(true));
+}
+
 /// A server without memory refuses commands that may need some.
 #[test]
 fn a_refused_insert_stores_nothing() {
