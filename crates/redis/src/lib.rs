@@ -68,13 +68,12 @@
 //! ```text
 //! ACL SETUSER crawler on >secret ~{crawl}* ~{crawl:*
 //!     +bitcount +bitfield +bitfield_ro +bitop +del +eval +exists +expire +get +getbit
-//!     +getrange +hdel +hget +hgetall +hset +hvals +persist +pexpire +pexpireat +set +setbit
+//!     +getrange +hdel +hget +hgetall +hset +hvals +persist +pexpire +set +setbit
 //!     +setrange +strlen +time +unlink +wait +ping +asking +cluster|nodes +cluster|slots
 //!     +readonly
 //! ```
 //!
-//! `getbit` and `pexpireat` are for a filter with a window.
-//! `asking`, `cluster|nodes`, `cluster|slots` and `readonly` are for a cluster, and `wait` for
+//! `getbit` is for a filter with a window. `asking`, `cluster|nodes`, `cluster|slots` and `readonly` are for a cluster, and `wait` for
 //! [`Builder::confirmed_by`]. An address with the number of a database needs `select`. Each
 //! connection begins with `client|setinfo`, which the server may refuse.
 //!

@@ -2,7 +2,8 @@
 //!
 //! Each of them compares the list of the shard with the one that the client knows, before anything
 //! else: the keys that the client names are those of that list. All times are milliseconds of the
-//! clock of the master that runs the script.
+//! clock of the master that runs the script. A key of bits expires before it has any: a script that
+//! fails in the middle leaves none that stays.
 
 use redis::{Cmd, Value, cmd};
 
@@ -58,9 +59,8 @@ if now >= newest + ARGV[3] then
   local key = KEYS[at + 1]
   if not key then return {1} end
   for _, old in ipairs(due) do redis.call('UNLINK', old) end
-  redis.call('DEL', key)
+  redis.call('SET', key, '', 'PX', ARGV[5])
   redis.call('SETRANGE', key, ARGV[9], tag)
-  redis.call('PEXPIREAT', key, string.format('%.0f', now + ARGV[5]))
   list = live .. string.format(' %.0f:%.0f:0', last + 1, now)
   redis.call('SET', KEYS[1], list)
   keys[#keys + 1], of[#of + 1] = key, 0
@@ -108,9 +108,8 @@ local list = redis.call('GET', KEYS[1])
 if list then return list end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('DEL', KEYS[2])
+redis.call('SET', KEYS[2], '', 'PX', ARGV[4])
 redis.call('SETRANGE', KEYS[2], ARGV[3], ARGV[2])
-redis.call('PEXPIREAT', KEYS[2], string.format('%.0f', now + ARGV[4]))
 list = ARGV[1] .. string.format(' 0:%.0f:0', now)
 redis.call('SET', KEYS[1], list)
 return list";
@@ -123,9 +122,10 @@ return list";
 const GROW: &str = "\
 local list = redis.call('GET', KEYS[1])
 if list ~= ARGV[1] then return list end
-redis.call('DEL', KEYS[2])
+local time = redis.call('TIME')
+local left = ARGV[5] - time[1] * 1000 - math.floor(time[2] / 1000)
+redis.call('SET', KEYS[2], '', 'PX', string.format('%.0f', math.max(left, 1)))
 redis.call('SETRANGE', KEYS[2], ARGV[4], ARGV[3])
-redis.call('PEXPIREAT', KEYS[2], ARGV[5])
 redis.call('SET', KEYS[1], ARGV[2])
 return {ARGV[2]}";
 

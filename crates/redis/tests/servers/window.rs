@@ -51,6 +51,28 @@ fn move_starts(server: &Server, shard: u32, by: i64) {
     server.command(&["SET", &list, &moved.collect::<Vec<_>>().join(" ")]);
 }
 
+/// A script that fails in the middle leaves no bits that do not expire.
+#[test]
+fn no_bits_stay_that_a_script_could_not_finish() {
+    let Some(server) = Server::start() else { return };
+    let filter = short(&server.url()).shards(1).create().unwrap();
+    for denied in ["-pexpireat", "-setrange"] {
+        server.command(&["ACL", "SETUSER", "limited", "on", ">pw", "~*", "+@all", denied]);
+        let limited = short(&format!("redis://limited:pw@127.0.0.1:{}/", server.port()));
+        let limited = limited.shards(1).open().unwrap();
+        assert!(filter.insert(&1).is_ok());
+        // The next epoch begins.
+        move_starts(&server, 0, -SPAN / 3000);
+        let inserted = limited.insert(&2);
+        assert_eq!(inserted.is_err(), denied == "-setrange", "{inserted:?}");
+        let bits = server.keys_like("{seen:0}:*").into_iter();
+        for key in bits.filter(|key| !key.ends_with(":epochs")) {
+            let left: i64 = server.query(&["PTTL", &key]);
+            assert!(left != -1, "{key} stays after {denied}");
+        }
+    }
+}
+
 /// A client inserts new and known items all the time, and asks for all of them.
 #[test]
 fn items_are_remembered_for_the_span_and_at_most_a_third_longer() {
