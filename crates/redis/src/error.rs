@@ -152,7 +152,7 @@ pub enum Error {
         /// The number of replicas that confirmed.
         replicas: u32,
     },
-    /// The server refused a command. Nothing was stored.
+    /// The server refused a command. Nothing was stored. A deletion may be partial.
     #[error("the server refused the command: {reason}")]
     Refused {
         /// The message of the server.

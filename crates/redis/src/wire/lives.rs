@@ -92,8 +92,8 @@ const PUBLISH: &str = concat!(
 /// `KEYS` the descriptor, the lives; `ARGV[1]` the life, or an empty text for all.
 const END: &str = concat!(
     now!(),
-    "local there = 0 if ARGV[1] == '' then there = redis.call('DEL', KEYS[1]) end \
-     local lives = redis.call('HGETALL', KEYS[2]) \
+    "local lives = redis.call('HGETALL', KEYS[2]) \
+     local there = 0 if ARGV[1] == '' then there = redis.call('DEL', KEYS[1]) end \
      for i = 1, #lives, 2 do if ARGV[1] == '' or lives[i] == ARGV[1] then \
      local state, rest = string.match(lives[i + 1], '^(%a+) %d+ (.*)$') \
      if state == 'creating' or ARGV[1] == '' and state == 'ready' then \

@@ -127,6 +127,18 @@ fn a_demoted_master_is_connected_to_anew() {
     assert_eq!(filter.insert(&1), Ok(true));
 }
 
+/// A deletion that is refused at its first step deletes nothing.
+#[test]
+fn a_refused_deletion_keeps_the_filter() {
+    let Some(server) = Server::start() else { return };
+    builder(&server).create().unwrap().insert(&1).unwrap();
+    open_without(&server, "-hgetall");
+    let url = format!("redis://limited:pw@127.0.0.1:{}/", server.port());
+    let refused = RedisBloomFilter::<u64>::builder(&url, "seen").destroy();
+    assert!(matches!(refused, Err(Error::Refused { .. })), "{refused:?}");
+    assert_eq!(builder(&server).open().unwrap().contains(&1), Ok(true));
+}
+
 /// A server without memory refuses commands that may need some.
 #[test]
 fn a_refused_insert_stores_nothing() {
