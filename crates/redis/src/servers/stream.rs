@@ -139,11 +139,12 @@ async fn encrypted(host: &str, port: u16) -> Result<Box<dyn Bytes>, Trouble> {
     // 1. The certificates, which are read anew for each connection: they are renewed in long runs.
     let mut roots = RootCertStore::empty();
     let mut found = rustls_native_certs::load_native_certs();
-    if let Some(error) = found.errors.pop() {
-        return Err(Trouble::lasting(error));
-    }
-    for certificate in found.certs {
-        roots.add(certificate).map_err(Trouble::lasting)?;
+    // A store may contain some that cannot be read.
+    roots.add_parsable_certificates(found.certs);
+    if roots.is_empty() {
+        let none = "the system has no certificate of an authority that can be read";
+        let error = found.errors.pop().map(|error| error.to_string());
+        return Err(Trouble::lasting(error.as_deref().unwrap_or(none)));
     }
     let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
     let name = ServerName::try_from(host).map_err(Trouble::lasting)?.to_owned();

@@ -46,6 +46,10 @@ impl Encrypted {
         write("certificate", &parameters.signed_by(&key, &authority).unwrap().pem());
         write("key", &key.serialize_pem());
 
+        // The store of a system may contain one that cannot be read.
+        let broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+        write("mixed", &(broken.to_owned() + &fs::read_to_string(path("authority")).unwrap()));
+
         // 2. A second port. The harness uses the first. The number plus 10,000 is free too.
         let port = server.port() + 10_000;
         server.command(&["ACL", "SETUSER", "client", "on", ">secret", "~*", "+@all"]);
@@ -93,6 +97,8 @@ fn a_certificate_is_checked() {
     let (plain, port) = (encrypted.server.port(), encrypted.port);
     let said = encrypted.client(port, "authority");
     assert!(said.contains("verdicts: [Ok(true), Ok(true), Ok(false)]"), "{said}");
+    let said = encrypted.client(port, "mixed");
+    assert!(said.contains("verdicts: [Ok(false), Ok(false), Ok(false)]"), "{said}");
     // The same filter, without encryption.
     let filter = RedisBloomFilter::<str>::builder(&encrypted.server.url(), "seen").open().unwrap();
     assert_eq!(filter.contains_many(["a", "b", "c"]), Ok(vec![true, true, false]));
