@@ -192,7 +192,8 @@ impl Connection {
 fn of_setup(info: &ConnectionInfo, error: &RedisError) -> Trouble {
     let text = error.to_string();
     let heals = match error.kind() {
-        ErrorKind::Io => true,
+        // With TLS 1.3 a server says only after the handshake that it wants another certificate.
+        ErrorKind::Io => !text.contains("received fatal alert: Certificate"),
         // The code of the server is lost: BUSY, LOADING, MASTERDOWN and CLUSTERDOWN. One that has
         // too many clients says so, and hangs up.
         ErrorKind::Server(_) | ErrorKind::Extension => {

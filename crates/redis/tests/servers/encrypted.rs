@@ -99,6 +99,7 @@ fn a_certificate_is_checked() {
     assert!(said.contains("verdicts: [Ok(true), Ok(true), Ok(false)]"), "{said}");
     let said = encrypted.client(port, "mixed");
     assert!(said.contains("verdicts: [Ok(false), Ok(false), Ok(false)]"), "{said}");
+    let ca = encrypted.folder.path().join("authority").display().to_string();
     // The same filter, without encryption.
     let filter = RedisBloomFilter::<str>::builder(&encrypted.server.url(), "seen").open().unwrap();
     assert_eq!(filter.contains_many(["a", "b", "c"]), Ok(vec![true, true, false]));
@@ -106,6 +107,17 @@ fn a_certificate_is_checked() {
     let executed = encrypted.server.inserts();
     let said = encrypted.client(port, "other");
     assert!(said.contains("error: ") && said.contains("UnknownIssuer"), "{said}");
+    // A server that wants certificates of its clients.
+    encrypted.server.command(&[
+        "CONFIG",
+        "SET",
+        "tls-auth-clients",
+        "yes",
+        "tls-ca-cert-file",
+        &ca,
+    ]);
+    let said = encrypted.client(port, "authority");
+    assert!(said.contains("error: cannot connect") && said.contains("Certificate"), "{said}");
     let said = encrypted.client(plain, "authority");
     assert!(said.contains("error: "), "{said}");
     // These clients have inserted nothing.
