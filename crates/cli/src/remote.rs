@@ -74,6 +74,11 @@ impl Address {
         if !text.contains(MARK) {
             return Ok(None);
         }
+        // Two names or passwords would become one.
+        if path.to_str().is_none() {
+            let shown = Self::visible(&text);
+            return Err(Error::Usage(format!("{shown}: the address is not in UTF-8; {ENCODED}")));
+        }
         let (address, is_encrypted) = Self::parse(&text)
             .map_err(|wrong| Error::Usage(format!("{}: {wrong}", Self::visible(&text))))?;
         if is_encrypted && cfg!(not(feature = "tls")) {
@@ -256,6 +261,18 @@ mod tests {
             assert_eq!(error.exit_code(), 2);
             assert!(!error.to_string().contains("secret"), "{error}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn other_bytes_than_utf_8_are_refused() {
+        use std::os::unix::ffi::OsStrExt;
+
+        let path = |bytes| Path::new(std::ffi::OsStr::from_bytes(bytes));
+        for wrong in [&b"redis://host/#a\xff"[..], b"redis://:\xff@host#a"] {
+            assert_eq!(Address::of(path(wrong)).unwrap_err().exit_code(), 2);
+        }
+        assert!(Address::of(path(b"a\xff")).unwrap().is_none());
     }
 
     /// Two spellings of a name are one name.
