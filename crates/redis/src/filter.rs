@@ -14,6 +14,9 @@ use crate::error::Error;
 /// and any number of tasks may use a filter at once; clones share its connections. If a future is
 /// dropped before it ends, it is unknown which of its items are stored.
 ///
+/// The connections run in the runtime of the call that made them. A clone in another runtime waits
+/// for the timeout while the first runtime is not polled.
+///
 /// # Examples
 ///
 /// ```no_run

@@ -13,10 +13,11 @@
 //! # Exactly one winner
 //!
 //! All bits of an item are in one key, and one `BITFIELD` command sets them and returns their old
-//! values. The server runs one command at a time, so of any number of clients that insert an item,
-//! one finds a bit that was 0: its insert returns `true`, and all others return `false`. (None
-//! returns `true` if the item was a false positive before, or becomes one.) This holds while the
-//! filter grows: [`protocol`] has the proof. If the reply to an insert is lost, that insert returns
+//! values. (An item that counts bits, and each item of a filter with a window, has a script.) The
+//! server runs one command at a time, so of any number of clients that insert an item, one finds a
+//! bit that was 0: its insert returns `true`, and all others return `false`. (None returns `true`
+//! if the item was a false positive before, or becomes one.) This holds while the filter grows:
+//! [`protocol`] has the proof. If the reply to an insert is lost, that insert returns
 //! [`Error::VerdictUnknown`], and is not sent again; then *exactly one* becomes *at most one*.
 //!
 //! # What a failure costs
@@ -38,8 +39,8 @@
 //!
 //! An insert is sent again only if a server refused it, or if no byte of it was sent. A connection
 //! that was silent for 1 s is asked (`PING`) before an insert, which costs one round trip. So a
-//! verdict can be lost only if a connection breaks within the round trip of the insert, or
-//! silently, without an end that the system reports, less than 1 s before.
+//! verdict can be lost only if a reply is late, or a connection breaks within the round trip of the
+//! insert, or silently, without an end that the system reports, less than 1 s before.
 //!
 //! Redis confirms a write before its replicas have it. So an insert can be lost with its master,
 //! unless it was confirmed by replicas ([`Builder::confirmed_by`]). A key is at risk if the server
@@ -55,7 +56,8 @@
 //! costs.
 //!
 //! Connections with encryption (`rediss://`) need the feature `tls`. The servers' certificates are
-//! checked against those of the system, or of the file that `SSL_CERT_FILE` names.
+//! checked against those of the system, or of the file that `SSL_CERT_FILE` names. Certificates of
+//! clients are not supported.
 //!
 //! # Servers
 //!
