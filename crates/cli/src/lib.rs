@@ -49,14 +49,18 @@ use crate::args::{Cli, Command};
 /// Runs the command that the command line names, and returns the exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    if let Err(error) = memory::check_run(0) {
-        return ExitCode::from(screen::report(&error));
+    let short = memory::check_run(0).err();
+    if let Some(error) = &short {
+        screen::report(error);
     }
     let cli = match Cli::parsed() {
         Ok(cli) => cli,
         Err(error) => return misused(&error),
     };
     let exits = cli.command.exits();
+    if let Some(error) = short {
+        return ExitCode::from(exits.of_error(&error));
+    }
     let code = match run(cli.command) {
         Ok(found) => exits.of_success(found),
         Err(error) => {

@@ -115,6 +115,18 @@ fn a_lack_of_memory_is_one_clear_line() {
     }
 }
 
+/// `which` fails with 2, also if there is no memory for its start: 1 would mean that it found
+/// nothing.
+#[test]
+fn which_fails_with_2_however_early() {
+    let files = Files::new();
+    let start = start(&files);
+    let runs = (1..8).map(|step| limited(&files, start - 512 * step, &["which", "index", "key"]));
+    let early: Vec<_> = runs.filter(|run| text(&run.stderr).contains("out of memory")).collect();
+    assert!(!early.is_empty());
+    assert!(early.iter().all(|run| run.status.code() == Some(2)), "{early:?}");
+}
+
 /// A filter that fits is read: the file twice, and little more.
 #[test]
 fn a_filter_that_fits_is_read() {

@@ -145,6 +145,15 @@ fn manual_pages_contain_the_options() {
     assert!(dedup.contains("key\\-field") && dedup.contains("crawl\\-1"), "{dedup}");
     assert!(dedup.contains("gclid"), "{dedup}");
     assert!(stdout(&["man", "convert"]).contains("\\-\\-from"));
+    // Each option has a text after the line with its name.
+    for command in ["build", "convert", "dedup", "index", "info", "new", "plan", "query", "which"] {
+        let page = stdout(&["man", command]);
+        let options = page.split("\n.TP\n").skip(1);
+        for option in options {
+            let text = option.lines().nth(1).unwrap_or_default();
+            assert!(!text.is_empty() && !text.starts_with('.'), "{command}: {option}");
+        }
+    }
     tamis().args(["man", "nothing"]).assert().code(2);
 }
 

@@ -91,10 +91,11 @@ fn laid_out_arg(command: &str, arg: Arg) -> Arg {
         None => arg,
     };
     let of_command = |of: &str| SHORT.iter().find(|short| short.command == of && short.id == id);
-    let Some(short) = of_command(command).or_else(|| of_command("")) else {
-        return arg.hide_short_help(true);
-    };
-    // `--help` keeps the whole text.
+    // `--help` and the manual pages have the whole text.
     let long = arg.get_long_help().or_else(|| arg.get_help()).cloned().unwrap_or_default();
-    arg.help(short.text).long_help(long)
+    let arg = match of_command(command).or_else(|| of_command("")) {
+        Some(short) => arg.help(short.text),
+        None => arg.hide_short_help(true),
+    };
+    arg.long_help(long)
 }
