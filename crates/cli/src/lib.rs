@@ -106,7 +106,10 @@ fn man(command: Option<&str>) -> Result<Vec<u8>, Error> {
         None => program,
         Some(name) => program
             .find_subcommand(name)
-            .ok_or_else(|| Error::Usage(format!("no command '{name}'; see 'tamis --help'")))?
+            .ok_or_else(|| {
+                let name = name.escape_debug();
+                Error::Usage(format!("no command '{name}'; see 'tamis --help'"))
+            })?
             .clone(),
     };
     let mut text = Vec::new();
@@ -145,9 +148,9 @@ fn misused(error: &clap::Error) -> ExitCode {
         parts.map(|part| part.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     let line = parts.join("; ");
     let line = line.strip_prefix("error: ").unwrap_or(&line);
-    let command =
-        std::env::args().nth(1).filter(|name| Cli::laid_out().find_subcommand(name).is_some());
-    let see = command.map_or_else(|| "tamis".into(), |name| format!("tamis {name}"));
+    let command = std::env::args_os().nth(1);
+    let command = command.filter(|name| Cli::laid_out().find_subcommand(name).is_some());
+    let see = command.map_or("tamis".into(), |name| format!("tamis {}", name.display()));
     ExitCode::from(screen::report(&Error::Usage(format!("{line}; see '{see} --help'"))))
 }
 

@@ -164,3 +164,17 @@ fn help_and_version_go_to_standard_output() {
     }
     tamis().assert().code(2).stdout("");
 }
+
+/// Also if it has a line end or a terminal command, or is no text.
+#[test]
+fn a_command_that_does_not_exist_is_named_in_one_line() {
+    for name in ["a\nb", "\u{1b}[31mx"] {
+        let said = line_said(&tamis().args(["man", name]).assert().code(2).stdout(""));
+        assert!(said.contains(&format!("'{}'", name.escape_debug())), "{said}");
+    }
+    #[cfg(unix)]
+    {
+        let name: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"\xff");
+        line_said(&tamis().arg(name).assert().code(2).stdout(""));
+    }
+}
