@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::{Files, program};
+use crate::common::{Files, by_shell, program};
 
 /// Starts a command in the directory.
 fn start(files: &Files, args: &[&str]) -> Child {
@@ -174,4 +174,19 @@ fn a_file_that_is_no_lock_is_kept() {
     }
     assert_eq!(fs::read(files.path("Cargo.lock")).expect("kept"), b"precious");
     assert!(!files.path("nowhere").exists() && !files.path("Cargo").exists());
+}
+
+/// Without a descriptor for the second look at the lock, the run ends.
+#[test]
+fn a_lock_that_cannot_be_looked_at_is_an_error() {
+    for limit in 4..10 {
+        let files = Files::new();
+        files.write("in", "a\n");
+        let mut run = by_shell(&format!("ulimit -n {limit}"));
+        run.args(["new", "-q", "f", "in"]).current_dir(&files.0);
+        // The time only ends a run that never ends by itself.
+        let run = assert_cmd::Command::from_std(run).timeout(Duration::from_secs(60)).assert();
+        let output = run.get_output();
+        assert!(output.status.code().is_some(), "{limit}: {output:?}");
+    }
 }

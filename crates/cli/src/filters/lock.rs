@@ -93,8 +93,12 @@ impl Attempt {
             Err(TryLockError::Error(error)) => return Err(error),
         }
         let ours = Handle::from_file(file.try_clone()?)?;
-        let is_current = Handle::from_path(path).is_ok_and(|current| current == ours);
-        Ok(if is_current { Self::Taken(file, list.file(path)) } else { Self::Removed })
+        match Handle::from_path(path) {
+            Ok(current) if current == ours => Ok(Self::Taken(file, list.file(path))),
+            // To try again after any other error would never end.
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(Self::Removed),
+        }
     }
 }
 
