@@ -147,6 +147,8 @@ pub enum Error {
     },
     /// Writing the output failed.
     Write(io::Error),
+    /// The system did not start the thread that saves. This is found before any input is read.
+    Thread(io::Error),
     /// The system returned no random seed.
     Random,
 }
@@ -246,7 +248,11 @@ impl Error {
             Self::Closed => 0,
             Self::At { why, .. } => why.exit_code(),
             Self::Load { source: LoadError::Io(source), .. } => code_of_unopened(source.kind()),
-            Self::Write(_) | Self::Random | Self::Short { .. } | Self::Save { .. } => 1,
+            Self::Write(_)
+            | Self::Thread(_)
+            | Self::Random
+            | Self::Short { .. }
+            | Self::Save { .. } => 1,
             Self::Overfull { .. } | Self::Crowded { .. } => 1,
             Self::Remote { code, .. } => *code,
             Self::Merge { source: MergeError::Insert(_) | MergeError::Alloc { .. }, .. } => 1,
@@ -318,7 +324,7 @@ impl core::error::Error for Error {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             Self::At { why, .. } => why.source(),
-            Self::Write(source) => Some(source),
+            Self::Write(source) | Self::Thread(source) => Some(source),
             Self::Filter { source, .. } => Some(source),
             Self::Load { source, .. } => Some(source),
             Self::Save { source, .. } => Some(source),

@@ -3,6 +3,8 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
 use std::thread;
@@ -189,4 +191,25 @@ fn a_lock_that_cannot_be_looked_at_is_an_error() {
         let output = run.get_output();
         assert!(output.status.code().is_some(), "{limit}: {output:?}");
     }
+}
+
+/// It takes root to be a user whose threads are limited.
+#[test]
+fn a_thread_that_cannot_start_is_an_error() {
+    if !rustix::process::geteuid().is_root() {
+        println!("NOT TESTED: only root can run the program as another user");
+        return;
+    }
+    let files = Files::new();
+    files.write("in", "a\n");
+    fs::set_permissions(&files.0, fs::Permissions::from_mode(0o777)).expect("may be set");
+    // The user has no other process.
+    // The name of the limit differs between shells.
+    let mut run = by_shell("ulimit -u 1 2>/dev/null || ulimit -p 1");
+    run.args(["new", "-q", "f", "in"]).current_dir(&files.0);
+    let output = run.uid(4244).output().expect("it runs");
+    let said = String::from_utf8(output.stderr).expect("text");
+    assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{said}");
+    assert!(said.contains("cannot start a thread: ") && output.stdout.is_empty(), "{said}");
+    assert_eq!(files.names(), ["in"]);
 }

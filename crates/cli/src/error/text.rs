@@ -154,6 +154,7 @@ impl fmt::Display for Error {
                 }
             }
             Self::Write(source) => write!(f, "cannot write the output: {source}"),
+            Self::Thread(source) => write!(f, "cannot start a thread: {source}"),
             Self::Random => write!(f, "--seed random: the system returned no random bytes"),
         }
     }

@@ -135,7 +135,9 @@ impl<'k> Keeper<'k> {
         thread::scope(|scope| {
             let (calls, called) = mpsc::channel();
             let forward = hold.forward(calls);
-            let saves = scope.spawn(move || self.keep(&called, interval));
+            let keeper = thread::Builder::new();
+            let saves = keeper.spawn_scoped(scope, move || self.keep(&called, interval));
+            let saves = saves.map_err(Error::Thread)?;
             let done = run();
             // Without a sender the thread ends, after it has served what was sent.
             drop(forward);
