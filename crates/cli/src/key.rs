@@ -2,6 +2,7 @@
 //! in a normal form.
 
 use core::str;
+use std::io;
 
 use crate::policy::{Form, Policy};
 
@@ -199,11 +200,11 @@ impl Key {
     }
 
     /// Returns the columns of a header: the names of the fields, or the whole record if there are
-    /// none.
-    pub(crate) fn columns(&self, header: &[u8], separator: u8) -> Vec<Vec<u8>> {
+    /// none. If there is no memory, returns the error.
+    pub(crate) fn columns(&self, header: &[u8], separator: u8) -> io::Result<Vec<Vec<u8>>> {
         match &self.part {
             Part::Fields(fields) => fields.columns(header, separator),
-            _ => vec![fields::bare(header, separator).to_vec()],
+            _ => Ok(vec![fields::bare(header, separator).to_vec()]),
         }
     }
 

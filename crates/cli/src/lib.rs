@@ -37,6 +37,7 @@ mod screen;
 mod units;
 mod zst;
 
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -45,22 +46,29 @@ pub use crate::file_kind::FileKind;
 pub use crate::kind::Kind;
 
 use crate::args::{Cli, Command};
+use crate::error::Exits;
 
 /// Runs the command that the command line names, and returns the exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    let short = memory::check_run(0).err();
-    if let Some(error) = &short {
-        screen::report(error);
+    if let Err(error) = memory::check_run(0) {
+        screen::report(&error);
+        // To parse the command line might take more memory than there is.
+        let mut words = std::env::args_os().skip(1);
+        let exits = match words.next() {
+            Some(name) if name == "which" => Exits::Found,
+            Some(name) if name == "query" && words.any(|word| is_exit_status(&word)) => {
+                Exits::Found
+            }
+            _ => Exits::Done,
+        };
+        return ExitCode::from(exits.of_error(&error));
     }
     let cli = match Cli::parsed() {
         Ok(cli) => cli,
         Err(error) => return misused(&error),
     };
     let exits = cli.command.exits();
-    if let Some(error) = short {
-        return ExitCode::from(exits.of_error(&error));
-    }
     let code = match run(cli.command) {
         Ok(found) => exits.of_success(found),
         Err(error) => {
@@ -71,6 +79,13 @@ pub fn main() -> ExitCode {
     // A signal that came during a save decides on the status.
     ending::finish();
     ExitCode::from(code)
+}
+
+/// Whether an argument of `query` is `--exit-status`, or `-e` alone or with others.
+fn is_exit_status(word: &OsStr) -> bool {
+    let word = word.as_encoded_bytes();
+    word == b"--exit-status"
+        || matches!(word, [b'-', short @ ..] if !short.contains(&b'-') && short.contains(&b'e'))
 }
 
 /// Runs a command. Returns whether it found something, if it looked for something.

@@ -121,10 +121,33 @@ fn a_lack_of_memory_is_one_clear_line() {
 fn which_fails_with_2_however_early() {
     let files = Files::new();
     let start = start(&files);
-    let runs = (1..8).map(|step| limited(&files, start - 512 * step, &["which", "index", "key"]));
-    let early: Vec<_> = runs.filter(|run| text(&run.stderr).contains("out of memory")).collect();
-    assert!(!early.is_empty());
-    assert!(early.iter().all(|run| run.status.code() == Some(2)), "{early:?}");
+    for (args, code) in [("which index key", 2), ("query -qe filter", 2), ("query -q filter", 1)] {
+        let args: Vec<&str> = args.split(' ').collect();
+        let runs = (1..8).map(|step| limited(&files, start - 256 * step, &args));
+        let early: Vec<_> =
+            runs.filter(|run| text(&run.stderr).contains("out of memory")).collect();
+        assert!(!early.is_empty());
+        assert!(early.iter().all(|run| run.status.code() == Some(code)), "{early:?}");
+    }
+}
+
+/// So it is with a header of any length, and any number of columns.
+#[test]
+fn a_giant_header_is_read_or_one_clear_line() {
+    let files = Files::new();
+    files.write("long", vec![b'0'; 20 << 20]);
+    files.write("many", vec![b','; 4 << 20]);
+    let start = start(&files);
+    for name in ["long", "many"] {
+        let args = ["dedup", "-q", "--csv", "--header", "--key-field", "1", name];
+        for more in [10, 30, 50, 70, 100] {
+            let output = limited(&files, start + (more << 10), &args);
+            let stderr = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{name}, {more} MiB: {stderr}");
+            assert!(stderr.contains("out of memory") && stderr.lines().count() == 1, "{stderr}");
+        }
+        assert!(limited(&files, 4_000_000, &args).status.success(), "{name}");
+    }
 }
 
 /// A filter that fits is read: the file twice, and little more.

@@ -168,7 +168,10 @@ impl Asked {
         let keys = Mutex::new(Vec::new());
         let (none, gate) = (&mut io::sink(), Gate::default());
         let done = pipeline::run(vec![file], none, &records, &keep(&keys), &gate, &mut ())?;
-        self.keys.extend(keys.into_inner().unwrap_or_else(PoisonError::into_inner));
+        // A second list of all keys might have no room.
+        let keys = keys.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let of_arguments = mem::replace(&mut self.keys, keys);
+        self.keys.splice(0..0, of_arguments);
         self.tally.lines += done.tally.lines;
         self.tally.keyless += done.tally.keyless;
         self.notes.merge(done.notes);

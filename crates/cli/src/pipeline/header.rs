@@ -7,6 +7,7 @@ use super::records::Records;
 use crate::error::{Error, Why};
 use crate::input::{Input, Opener};
 use crate::key::{Cutter, Key};
+use crate::memory;
 
 /// The most bytes that one read of a header takes.
 const STEP: usize = 1 << 16;
@@ -39,8 +40,10 @@ impl Header {
         let mut cutter = Cutter::new(separator, key.format(separator));
         let mut bytes = Vec::new();
         let end = loop {
-            let seen = bytes.len();
-            bytes.resize(seen + records.chunk.clamp(1, STEP), 0);
+            let (seen, step) = (bytes.len(), records.chunk.clamp(1, STEP));
+            let short = |_| Why::Read(memory::short(seen + step));
+            bytes.try_reserve(step).map_err(short)?;
+            bytes.resize(seen + step, 0);
             let read = match reader.read(&mut bytes[seen..]) {
                 Ok(read) => read,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {
@@ -72,7 +75,12 @@ impl Header {
             let open = cutter.is_open_in(&line[..=max_record as usize]);
             return Err(Why::TooLong { limit: max_record, open });
         }
-        let columns = key.columns(line, separator);
+        // Its fields are copied as a whole, too.
+        let copies = 3 * line.len();
+        if memory::left().is_some_and(|left| copies as u64 > left) {
+            return Err(Why::Read(memory::short(copies)));
+        }
+        let columns = key.columns(line, separator).map_err(Why::Read)?;
         if line.len() == bytes.len() {
             bytes.push(separator);
         }

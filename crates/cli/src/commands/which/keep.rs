@@ -20,7 +20,7 @@ pub(super) fn keep(keys: &Mutex<Vec<(Vec<u8>, Vec<u8>)>>) -> Decider<'_> {
         let mut kept = 0;
         for (record, key) in chunk.records() {
             // Each key is allocated by itself, which cannot report an error.
-            if kept % CHECKED == 0 && memory::is_short() {
+            if kept % CHECKED == 0 && memory::is_short() || keys.try_reserve(1).is_err() {
                 break;
             }
             keys.push((record.to_vec(), key.to_vec()));

@@ -192,7 +192,7 @@ impl Chunk<'_> {
     ) -> bool {
         let number = self.ends.len();
         if number >= self.room && !self.grow(rules) {
-            let why = Why::Read(memory::short(number * size_of::<Entry>()));
+            let why = Why::Read(memory::short((number + 1) * size_of::<Entry>()));
             self.stop = Some(Stop::at(number, why));
             return false;
         }
