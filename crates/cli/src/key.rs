@@ -2,7 +2,6 @@
 //! in a normal form.
 
 use core::str;
-use std::io;
 
 use crate::policy::{Form, Policy};
 
@@ -200,11 +199,16 @@ impl Key {
     }
 
     /// Returns the columns of a header: the names of the fields, or the whole record if there are
-    /// none. If there is no memory, returns the error.
-    pub(crate) fn columns(&self, header: &[u8], separator: u8) -> io::Result<Vec<Vec<u8>>> {
+    /// none. Returns `None` if there is no memory: `is_short` says so.
+    pub(crate) fn columns(
+        &self,
+        header: &[u8],
+        separator: u8,
+        is_short: impl Fn() -> bool,
+    ) -> Option<Vec<Vec<u8>>> {
         match &self.part {
-            Part::Fields(fields) => fields.columns(header, separator),
-            _ => Ok(vec![fields::bare(header, separator).to_vec()]),
+            Part::Fields(fields) => fields.columns(header, separator, is_short),
+            _ => Some(vec![fields::bare(header, separator).to_vec()]),
         }
     }
 

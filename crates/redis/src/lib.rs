@@ -75,10 +75,10 @@
 //!     +readonly
 //! ```
 //!
-//! `getbit` is for a filter with a window. `asking`, `cluster|nodes`, `cluster|slots` and `readonly`
-//! are for a cluster, and `wait` for [`Builder::confirmed_by`]. An address with the number of a
-//! database needs `select`. Each connection begins with `client|setinfo`, which the server may
-//! refuse.
+//! `getbit` is for a filter with a window. `asking`, `cluster|nodes`, `cluster|slots` and
+//! `readonly` are for a cluster, and `wait` for [`Builder::confirmed_by`]. An address with the
+//! number of a database needs `select`. Each connection begins with `client|setinfo`, which the
+//! server may refuse.
 //!
 //! # Examples
 //!

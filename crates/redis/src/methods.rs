@@ -70,8 +70,8 @@ macro_rules! methods {
             ///
             /// The items of a shard go in commands of at most 256 items (64 with a window, and
             /// fewer in small filters that grow), and the shards are served at the same time. Of
-            /// equal items in the batch the first is inserted first. A batch of a million items takes
-            /// 110 to 210 bytes per item in this process.
+            /// equal items in the batch the first is inserted first. A batch of a million items
+            /// takes 110 to 210 bytes per item in this process.
             #[must_use = "an insert may fail"]
             pub $($async)? fn insert_many<I>(&self, items: I) -> Vec<Result<bool, Error>>
             where

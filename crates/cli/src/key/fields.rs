@@ -3,13 +3,11 @@
 
 use core::fmt;
 use core::ops::Range;
-use std::io;
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
 use memchr::memchr;
 
 use super::no_key::NoKey;
-use crate::memory;
 
 /// Which fields of a record are its key. Keys of several fields are equal if each field is: ("a",
 /// "bc") differs from ("ab", "c").
@@ -96,8 +94,14 @@ impl Fields {
         self.indices.len() > 1
     }
 
-    /// Returns the names in a header, without quotes. If there is no memory, returns the error.
-    pub(super) fn columns(&self, header: &[u8], separator: u8) -> io::Result<Vec<Vec<u8>>> {
+    /// Returns the names in a header, without quotes, or `None` if there is no memory: `is_short`
+    /// says so.
+    pub(super) fn columns(
+        &self,
+        header: &[u8],
+        separator: u8,
+        is_short: impl Fn() -> bool,
+    ) -> Option<Vec<Vec<u8>>> {
         /// The columns after which the memory that is left is looked at.
         const CHECKED: usize = 1024;
 
@@ -105,15 +109,14 @@ impl Fields {
         // once.
         let (mut scratch, mut count) = (Scratch::default(), 0);
         self.each_unquoted(header, separator, &mut scratch, |_, _| count += 1);
-        let short = |_| memory::short(count * size_of::<Vec<u8>>());
         let mut columns = Vec::new();
-        columns.try_reserve_exact(count).map_err(short)?;
+        columns.try_reserve_exact(count).ok()?;
         self.each_unquoted(header, separator, &mut scratch, |number, column| {
-            if number % CHECKED != 0 || !memory::is_short() {
+            if number % CHECKED != 0 || !is_short() {
                 columns.push(column.to_vec());
             }
         });
-        if columns.len() < count { Err(memory::short(header.len())) } else { Ok(columns) }
+        (columns.len() == count).then_some(columns)
     }
 
     /// Returns the same selection for inputs with these columns, or says which name they do not

@@ -80,7 +80,8 @@ impl Header {
         if memory::left().is_some_and(|left| copies as u64 > left) {
             return Err(Why::Read(memory::short(copies)));
         }
-        let columns = key.columns(line, separator).map_err(Why::Read)?;
+        let columns = key.columns(line, separator, memory::is_short);
+        let columns = columns.ok_or_else(|| Why::Read(memory::short(copies)))?;
         if line.len() == bytes.len() {
             bytes.push(separator);
         }
