@@ -134,6 +134,10 @@ fn check(path: &Path, raw: bool) -> Result<Option<u64>, String> {
     if found.is_dir() {
         return Err("is a directory; expected a file".into());
     }
+    #[cfg(unix)]
+    if std::os::unix::fs::FileTypeExt::is_socket(&found.file_type()) {
+        return Err("is a socket; expected a file".into());
+    }
     // A pipe is not opened: its writer would notice that a reader came and went.
     if !found.is_file() {
         return Ok(None);

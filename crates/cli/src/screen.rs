@@ -17,7 +17,7 @@ use crate::units::{bytes, counted, grouped};
 /// The time between two updates of the bar.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// The time between two lines of progress, if standard error is not a terminal.
+/// The time between two lines of progress, where standard error cannot show a bar.
 const PLAIN: Duration = Duration::from_secs(5);
 
 /// The display of a run.
@@ -49,6 +49,22 @@ impl Screen {
         pending: Option<Pending>,
     ) -> Self {
         let shared = pending.is_none() && io::stdout().is_terminal();
+        Self::beside(shared, quiet, asked, total, pending)
+    }
+
+    /// As [`new`](Self::new), for a command that prints no records.
+    pub(crate) fn of_silent(quiet: bool, asked: bool, total: Option<u64>) -> Self {
+        Self::beside(false, quiet, asked, total, None)
+    }
+
+    /// `shared`: whether the records go to a terminal.
+    fn beside(
+        shared: bool,
+        quiet: bool,
+        asked: bool,
+        total: Option<u64>,
+        pending: Option<Pending>,
+    ) -> Self {
         let terminal = io::stderr().is_terminal();
         let shown = !quiet && (asked || terminal && !shared);
         let progress = if shown { Progress::new(terminal, total) } else { Progress::Off };
@@ -82,10 +98,14 @@ impl Progress {
         let (bar, template) = match total {
             Some(total) => (
                 ProgressBar::new(total),
-                "{bar:30} {bytes}/{total_bytes} {bytes_per_sec} eta {eta} {msg}",
+                "{bar:20} {bytes}/{total_bytes} {bytes_per_sec} eta {eta} {wide_msg}",
             ),
-            None => (ProgressBar::new_spinner(), "{spinner} {bytes} {bytes_per_sec} {msg}"),
+            None => (ProgressBar::new_spinner(), "{spinner} {bytes} {bytes_per_sec} {wide_msg}"),
         };
+        // Such as where `TERM` is `dumb`.
+        if bar.is_hidden() {
+            return Self::Plain(Instant::now());
+        }
         // If the template were invalid, the bar would keep its default one.
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
@@ -100,7 +120,9 @@ impl Watch for Screen {
             Progress::Bar(bar, last) if last.elapsed() >= FRAME => {
                 *last = Instant::now();
                 bar.set_position(tally.bytes_in);
-                bar.set_message(format!("{} printed", grouped(tally.printed)));
+                if tally.printed > 0 {
+                    bar.set_message(format!("{} printed", grouped(tally.printed)));
+                }
             }
             Progress::Plain(last) if last.elapsed() >= PLAIN => {
                 *last = Instant::now();

@@ -70,7 +70,10 @@ fn bad_usage_is_2_before_any_output() {
 #[test]
 fn bad_files_are_2_before_any_output() {
     let files = Files::new();
-    for bad in [files.0.path(), &files.path("missing.txt")] {
+    let socket = files.path("socket");
+    #[cfg(unix)]
+    let _bound = std::os::unix::net::UnixListener::bind(&socket).expect("bound");
+    for bad in [files.0.path(), &files.path("missing.txt"), &socket] {
         let text = line_said(&dedup(&[]).arg(homepages()).arg(bad).assert().code(2).stdout(""));
         assert!(text.contains(&bad.display().to_string()), "{text}");
     }

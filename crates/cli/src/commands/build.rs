@@ -43,7 +43,7 @@ pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
     // Another run that changes the old filter ends first, and one that begins later changes the new
     // one.
     let lock = Lock::take(&args.output, args.records.quiet)?;
-    let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
+    let mut screen = Screen::of_silent(args.records.quiet, args.records.progress, inputs.bytes);
 
     let (filter, done, new) = match choice.size {
         Some(size) => {

@@ -46,7 +46,7 @@ pub(crate) fn index(args: IndexArgs) -> Result<(), Error> {
     let _lock = Lock::take(&args.output, args.records.quiet)?;
     let before = Before::open(&args, records.key.form)?;
     let hasher = before.hasher(&args)?;
-    let screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
+    let screen = Screen::of_silent(args.records.quiet, args.records.progress, inputs.bytes);
     let failed = |error| unsaved(&args.output, error);
     let options = Options::new().normalization(records.key.form.saved());
     let mut set = ending::creating(|_| options.create_set(&args.output)).map_err(failed)?;

@@ -77,7 +77,7 @@ fn run(
     start: Instant,
     save: impl FnOnce() -> Result<(), Error>,
 ) -> Result<Report, Error> {
-    let mut screen = Screen::new(args.quiet, args.progress, inputs.bytes, None);
+    let mut screen = Screen::of_silent(args.quiet, args.progress, inputs.bytes);
     let (none, gate) = (&mut std::io::sink(), Gate::default());
     let done = pipeline::run(inputs.list, none, records, decider, &gate, &mut screen)?;
     screen.finish();

@@ -33,7 +33,7 @@ pub(super) fn build(mut args: BuildArgs, named: Named, start: Instant) -> Result
     output::check(&args.output)?;
     let lock = Lock::take(&args.output, args.records.quiet)?;
 
-    let mut screen = Screen::new(args.records.quiet, args.records.progress, inputs.bytes, None);
+    let mut screen = Screen::of_silent(args.records.quiet, args.records.progress, inputs.bytes);
     let filter = Mutex::new(filter);
     let (none, gate) = (&mut std::io::sink(), Gate::default());
     let done = {
