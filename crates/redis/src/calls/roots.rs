@@ -20,9 +20,11 @@ use crate::window;
 use crate::wire::round::{Item, MAX_ITEMS};
 
 /// The shards of a batch whose commands are on their way at the same time. They share a connection
-/// per node, so a batch that is spread over thousands of shards still takes few round trips. More
-/// would only wait in a queue, and take memory.
-const BATCH_SHARDS: usize = 64;
+/// per node, so a batch that is spread over thousands of shards still takes few round trips.
+const BATCH_SHARDS: usize = 1024;
+
+/// The items of these commands. More would only wait in the queue of a connection, and take memory.
+const BATCH_ITEMS: usize = 1 << 14;
 
 /// The result of an insert that was not made: none of these is returned.
 pub(crate) const NO_VERDICT: Error = Error::Reply { expected: "a verdict" };
@@ -48,7 +50,9 @@ impl Shared {
             // The error of a call that has failed at its end: shards that come later are not sent
             // to.
             let failed = OnceLock::new();
-            let each = stream::iter(by_shard(self, hashes)).map(async |(shard, items)| {
+            let shards = by_shard(self, hashes);
+            let width = width(hashes.len(), shards.len());
+            let each = stream::iter(shards).map(async |(shard, items)| {
                 let mut results = Vec::with_capacity(items.len());
                 let mut on_result = |item: Item, inserted: Inserted| {
                     if let Err(error) = &inserted.result
@@ -67,7 +71,7 @@ impl Shared {
                 results
             });
             let mut all = vec![Inserted::of_error(NO_VERDICT); hashes.len()];
-            let mut each = pin!(each.buffer_unordered(BATCH_SHARDS));
+            let mut each = pin!(each.buffer_unordered(width));
             while let Some(results) = each.next().await {
                 results.into_iter().for_each(|(number, result)| all[number] = result);
             }
@@ -96,13 +100,15 @@ impl Shared {
     ) -> BoxFuture<'a, Result<Vec<bool>, Error>> {
         Box::pin(async move {
             let call = self.begin().await?;
-            let each = stream::iter(by_shard(self, hashes)).map(async |(shard, items)| {
+            let shards = by_shard(self, hashes);
+            let width = width(hashes.len(), shards.len());
+            let each = stream::iter(shards).map(async |(shard, items)| {
                 let mut hits = Vec::new();
                 find(call, shard, &items, |number| hits.push(number)).await?;
                 Ok::<_, Error>(hits)
             });
             let mut all = vec![false; hashes.len()];
-            let mut each = pin!(each.buffer_unordered(BATCH_SHARDS));
+            let mut each = pin!(each.buffer_unordered(width));
             while let Some(hits) = each.try_next().await? {
                 hits.into_iter().for_each(|number| all[number] = true);
             }
@@ -176,6 +182,12 @@ async fn confirm_all(filter: Call<'_>, confirm: Confirm, all: &mut [Inserted]) {
     }
 }
 
+/// Returns how many of these shards are sent to at the same time, for a batch of these items.
+fn width(items: usize, shards: usize) -> usize {
+    let per_command = items.div_ceil(shards.max(1)).clamp(1, MAX_ITEMS);
+    (BATCH_ITEMS / per_command).min(BATCH_SHARDS)
+}
+
 /// Returns the items of each shard, in their order.
 fn by_shard(filter: &Shared, hashes: &[u64]) -> Vec<(u32, Vec<Item>)> {
     let mut sorted: Vec<(u32, Item)> = hashes
@@ -186,4 +198,15 @@ fn by_shard(filter: &Shared, hashes: &[u64]) -> Vec<(u32, Vec<Item>)> {
     sorted.sort_by_key(|(shard, _)| *shard);
     let groups = sorted.chunk_by(|(one, _), (other, _)| one == other);
     groups.map(|group| (group[0].0, group.iter().map(|(_, item)| *item).collect())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_is_wide_if_its_commands_are_short() {
+        assert_eq!((width(0, 0), width(1000, 980), width(20_000, 1000)), (1024, 1024, 819));
+        assert_eq!((width(1_000_000, 1000), width(1_000_000, 16)), (64, 64));
+    }
 }
