@@ -23,7 +23,7 @@ use crate::save_error::SaveError;
 /// instead of a long NAME.) The file is synced to the disk, then renamed, then the directory is
 /// synced. A crash can leave the temporary file: the next save to the same path removes it, where
 /// the file system has locks, except for the files of a ninth and further writer at the same time,
-/// whose names are random (`.tamis-NAME-XXXXXX.tmp`). If the path is a symbolic link, the file that
+/// whose names are random (`.tamis-NAME-RANDOM.tmp`). If the path is a symbolic link, the file that
 /// it points to is replaced. Mappings and other hard links of an existing file keep the old file.
 ///
 /// # Access

@@ -111,7 +111,7 @@ fn without_a_server_nothing_is_stored() {
 #[test]
 fn a_demoted_master_is_connected_to_anew() {
     let Some(server) = Server::start() else { return };
-    let filter = builder(&server).deadline(Duration::from_millis(500)).create().unwrap();
+    let filter = builder(&server).create().unwrap();
     let connections = || server.field(&["INFO", "stats"], "total_connections_received");
     let connections = || connections().trim().parse::<u64>().unwrap();
     server.command(&["REPLICAOF", "127.0.0.1", "1"]);
