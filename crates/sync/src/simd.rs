@@ -54,7 +54,7 @@ pub trait Kernel {
 /// ```
 /// use tamis_sync::{Kernel, Lanes, SimdLevel, Wide};
 ///
-/// static BYTES: Lanes = Lanes::EMPTY.with(0, 0, 8).with(1, 8, 8);
+/// static BYTES: Lanes<16> = Lanes::EMPTY.with(0, 0, 8).with(1, 8, 8);
 ///
 /// /// Returns which of two bytes are 7, in a vector of 512 bits if there are any.
 /// struct Sevens(u128);

@@ -84,7 +84,9 @@ impl Layout {
     /// Returns the fingerprint as a bucket of this position holds it.
     #[inline(always)]
     pub(crate) fn folded_at(self, whole: u64, position: u64) -> u64 {
-        folded(whole, self.fold_at(position))
+        // Select the result, not the shift: the compiler omits both where it sees that the position
+        // is even.
+        select_unpredictable(position & 1 == 0, whole, folded(whole, self.fold))
     }
 
     /// Returns the number, at this level, of the bucket that holds a fingerprint in this form: its

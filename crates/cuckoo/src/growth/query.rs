@@ -26,6 +26,15 @@ pub(crate) struct Read {
 }
 
 impl Read {
+    /// A bucket of this value at a place.
+    #[inline(always)]
+    const fn new(value: u128, pointer: Pointer, at: Location, forms: &'static Forms) -> Self {
+        let Location { place, is_ahead, held } = at;
+        // No branch on the level: the processor cannot predict it.
+        let (level, form) = (pointer.level + is_ahead as u32, &forms.each[is_ahead as usize]);
+        Self { value, place, held, level, form }
+    }
+
     /// Returns what of the bucket differs from one at rest that holds the fingerprint in every
     /// slot.
     #[inline(always)]
@@ -103,7 +112,7 @@ impl Table {
     fn find_in<M: Memory>(&self, memory: &M, placed: &Placed, wide: Option<Wide>) -> Option<bool> {
         let [one, other] = self.read_both(memory, placed);
         let forms = self.forms(placed.pointer.level);
-        if let Some(wide) = wide.filter(|_| M::PAIRED && forms.has_lanes()) {
+        if let Some(wide) = wide.filter(|_| M::PAIRED) {
             let [at, other_at] = placed.locations;
             let of = |read: Read, at: Location| (read.value, read.held, at.is_ahead);
             return forms.find_wide(wide, [of(one, at), of(other, other_at)]);
@@ -146,8 +155,9 @@ impl Table {
     pub(crate) fn read_both<M: Memory>(&self, memory: &M, placed: &Placed) -> [Read; 2] {
         let &Placed { pointer, locations: [one, other], .. } = placed;
         let forms = self.forms(pointer.level);
-        let one = Self::read_from(memory, pointer, one, forms);
-        [one, Self::read_from(memory, pointer, other, forms)]
+        // ORDERING: Acquire, as in `read_from`.
+        let [value, other_value] = memory.load_both([one.place, other.place], Ordering::Acquire);
+        [Read::new(value, pointer, one, forms), Read::new(other_value, pointer, other, forms)]
     }
 
     /// Reads the second bucket of a class.
@@ -161,16 +171,13 @@ impl Table {
     fn read_from<M: Memory>(
         memory: &M,
         pointer: Pointer,
-        Location { place, is_ahead, held }: Location,
+        location: Location,
         forms: &'static Forms,
     ) -> Read {
         // ORDERING: Acquire pairs with the Releases of clears, freezes and commits (claims 1, 5
         // and 6).
-        let value = memory.load(place, Ordering::Acquire);
-        // No branch on the level: the processor cannot predict it.
-        let (level, form) =
-            (pointer.level + u32::from(is_ahead), &forms.each[usize::from(is_ahead)]);
-        Read { value, place, held, level, form }
+        let value = memory.load(location.place, Ordering::Acquire);
+        Read::new(value, pointer, location, forms)
     }
 
     /// Returns the contents of the bucket of a fingerprint at a position, for a search, which
