@@ -1,6 +1,5 @@
 //! An array of words whose number is a power of two, so that any number selects one.
 
-use core::sync::atomic::Ordering;
 use core::{fmt, slice};
 
 use crate::line::{LINE_WORDS, Line};
@@ -110,7 +109,8 @@ impl Ring {
         unsafe { slice::from_raw_parts(self.lines.as_ptr().cast::<Word>(), self.mask + 1) }
     }
 
-    /// Returns the sum of the words that these keys select, each loaded in turn. It wraps.
+    /// Returns the sum of the words that these keys select, each loaded in turn by `load`. It
+    /// wraps.
     ///
     /// # Examples
     ///
@@ -121,25 +121,23 @@ impl Ring {
     /// // ORDERING: Relaxed, all three: there is one thread.
     /// ring.word(2).store(5, Ordering::Relaxed);
     /// ring.word(3).store(7, Ordering::Relaxed);
-    /// assert_eq!(ring.sum(&[2, 18, 3, 4], Ordering::Relaxed), 17);
+    /// assert_eq!(ring.sum(&[2, 18, 3, 4], |word| word.load(Ordering::Relaxed)), 17);
     /// # Ok::<(), tamis_sync::AllocError>(())
     /// ```
     // Not inlined, and of a slice: with a number of keys that it knows, the compiler keeps all
-    // loaded words, to add them up later.
+    // loaded words, to add them up later. Not by an ordering, on which the loop would branch.
     #[inline(never)]
     #[must_use]
-    pub fn sum(&self, keys: &[u64], order: Ordering) -> u64 {
+    pub fn sum(&self, keys: &[u64], load: impl Fn(&Word) -> u64) -> u64 {
         if MODELLED {
-            // ORDERING: the caller's.
-            return keys.iter().fold(0, |sum, &key| sum.wrapping_add(self.word(key).load(order)));
+            return keys.iter().fold(0, |sum, &key| sum.wrapping_add(load(self.word(key))));
         }
         // In variables: from memory the compiler must load them again after each Acquire load.
         let (words, mask) = (self.words(), self.mask);
         let add = |sum: u64, &key: &u64| {
             // SAFETY: as in `word`.
             let word = unsafe { words.get_unchecked(key as usize & mask) };
-            // ORDERING: the caller's.
-            sum.wrapping_add(word.load(order))
+            sum.wrapping_add(load(word))
         };
         let (chunks, rest) = keys.as_chunks::<4>();
         let sum = chunks.iter().fold(0, |sum, keys| keys.iter().fold(sum, add));
@@ -157,6 +155,7 @@ impl fmt::Debug for Ring {
 #[cfg(all(test, not(any(tamis_loom, tamis_shuttle))))]
 mod tests {
     use super::*;
+    use crate::Ordering;
 
     /// Every key reaches a word of the lines, and the words differ.
     #[test]
@@ -174,7 +173,10 @@ mod tests {
                 // ORDERING: likewise.
                 assert_eq!(ring.word(key).load(Ordering::Relaxed), key % len + 1);
                 // ORDERING: likewise.
-                assert_eq!(ring.sum(&[key, 0, key], Ordering::Relaxed), 2 * (key % len) + 3);
+                assert_eq!(
+                    ring.sum(&[key, 0, key], |word| word.load(Ordering::Relaxed)),
+                    2 * (key % len) + 3
+                );
             }
         }
     }

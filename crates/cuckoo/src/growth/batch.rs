@@ -165,14 +165,14 @@ impl Table {
         // 1. Load the versions of all items. The pointer was loaded before: it says where to look
         //    first, and a tag says when it is out of date.
         // ORDERING: Acquire, as in `try_at_rest`.
-        let before = self.versions.sum(&batch.classes.keys, Ordering::Acquire);
+        let before = self.versions.sum(&batch.classes.keys, |word| word.load(Ordering::Acquire));
         // 2. Load all first buckets, then all second buckets.
         // ORDERING: Acquire, as in `read_from`.
         self.words.load_all(&batch.places, &mut read.loaded, Ordering::Acquire);
         // 3. Load the pointer and all versions again.
         // ORDERING: Relaxed, both: the Acquire loads of the buckets keep them behind.
         let now = Pointer::of(self.pointer.load(Ordering::Relaxed));
-        let after = self.versions.sum(&batch.classes.keys, Ordering::Relaxed);
+        let after = self.versions.sum(&batch.classes.keys, |word| word.load(Ordering::Relaxed));
         // No version decreases, so the sums are equal if and only if every version is unchanged.
         read.is_disturbed = after != before;
         read.is_valid = now.level == batch.pointer.level;
