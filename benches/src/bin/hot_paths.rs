@@ -132,6 +132,10 @@ paths! {
         let (filter, items) = (growing!(CuckooFilter), array(known(MAX)));
         filter.contains_many_with(&items[..number as usize], |_, hit| ignore(hit));
     };
+    "growing once cuckoo insert_many_with known" => |number| {
+        let (filter, items) = (growing!(OnceCuckooFilter), array(known(MAX)));
+        filter.insert_many_with(&items[..number as usize], |_, result| ignore(result));
+    };
 }
 
 fn main() {

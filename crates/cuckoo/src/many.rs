@@ -86,7 +86,7 @@ macro_rules! changes {
             ) {
                 if let Some(table) = self.table.grown() {
                     let counted = Counted { table, len: &self.len };
-                    return run_batches(growth::$name(counted), hashes, on_result);
+                    return run_batches(growth::$name::new(counted), hashes, on_result);
                 }
                 run_batches($name(self), hashes, on_result);
             }

@@ -85,25 +85,78 @@ fn errors_are_reported_for_the_items_that_fail() {
     assert_eq!(filter.len(), (208 - failed) as usize);
 }
 
+proptest! {
+    /// While the filters grow, and at a rate at which some items are taken for others.
+    #[test]
+    fn growing_batches_agree_with_single_operations(
+        items in prop::collection::vec(0..4000_u16, 0..3000),
+        part in 1..300_usize,
+    ) {
+        let new = || {
+            let builder = OnceCuckooFilter::<u16>::builder().capacity(50).max_capacity(4000);
+            builder.false_positive_rate(0.01).hasher(Rapid::with_seed(3)).build().unwrap()
+        };
+        let multiset = || {
+            let builder = CuckooFilter::<u16>::builder().capacity(50).max_capacity(4000);
+            builder.false_positive_rate(0.01).hasher(Rapid::with_seed(3)).build().unwrap()
+        };
+        let (one, many, copies) = (new(), new(), multiset());
+        for items in items.chunks(part) {
+            let expected: Vec<_> = items.iter().map(|item| one.insert(item)).collect();
+            let mut results = vec![];
+            many.insert_many_with(items, |number, result| {
+                assert_eq!(number, results.len());
+                results.push(result);
+            });
+            prop_assert_eq!(results, expected);
+            prop_assert_eq!(many.len(), one.len());
+            // Known items only, so that one batch has no new one.
+            many.insert_many_with(items, |_, result| assert_eq!(result, Ok(false)));
+            copies.insert_many_with(items, |_, result| assert_eq!(result, Ok(())));
+        }
+        let queried: Vec<u16> = (0..5000).collect();
+        let mut results = vec![];
+        many.contains_many_with(&queried, |_, hit| results.push(hit));
+        prop_assert_eq!(results, queried.iter().map(|item| one.contains(item)).collect::<Vec<_>>());
+        prop_assert_eq!(copies.len(), items.len());
+        for items in items.chunks(part) {
+            copies.remove_many_with(items, |_, removed| assert!(removed));
+        }
+        prop_assert_eq!(copies.len(), 0);
+    }
+}
+
 /// Threads insert the same items in batches: each item is new for exactly one thread.
 #[test]
 fn concurrent_batches_have_one_winner() {
     const ITEMS: u64 = 100_000;
-    let builder =
-        OnceCuckooFilter::<u64>::builder().capacity(ITEMS as usize).false_positive_rate(1e-9);
-    let filter = builder.hasher(Rapid::with_seed(4)).build().unwrap();
-    let items: Vec<u64> = (0..ITEMS).collect();
-    let results: Vec<Vec<bool>> = std::thread::scope(|scope| {
-        let race = || {
-            let mut results = Vec::new();
-            filter.insert_many_with(&items, |_, result| results.push(result.unwrap()));
-            results
-        };
-        let threads: Vec<_> = (0..4).map(|_| scope.spawn(race)).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-    });
-    for item in 0..ITEMS as usize {
-        assert_eq!(results.iter().filter(|results| results[item]).count(), 1, "{item}");
+    let build = |first: u64, rate| {
+        let builder = OnceCuckooFilter::<u64>::builder().capacity(first as usize);
+        let builder = builder.hasher(Rapid::with_seed(4)).false_positive_rate(rate);
+        let builder = if first < ITEMS { builder.max_capacity(ITEMS as usize) } else { builder };
+        builder.build().unwrap()
+    };
+    for (first, rate) in [(ITEMS, 1e-9), (3000, 1e-6)] {
+        let (filter, alone) = (build(first, rate), build(first, rate));
+        let items: Vec<u64> = (0..ITEMS).collect();
+        let results: Vec<Vec<bool>> = std::thread::scope(|scope| {
+            let race = || {
+                let mut results = Vec::new();
+                filter.insert_many_with(&items, |_, result| results.push(result.unwrap()));
+                results
+            };
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(race)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let mut new = 0;
+        for item in items {
+            let winners = results.iter().filter(|results| results[item as usize]).count();
+            assert!(winners <= 1 && filter.contains(&item), "{item}");
+            new += winners;
+            alone.insert(&item).unwrap();
+        }
+        // An item that is taken for another is new for no thread. The number of these items does
+        // not depend on the order.
+        assert_eq!((new, filter.len()), (alone.len(), alone.len()));
     }
-    assert_eq!(filter.len(), ITEMS as usize);
 }

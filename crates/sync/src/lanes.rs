@@ -164,7 +164,7 @@ impl<const COUNT: usize> Lanes<COUNT> {
         (0..COUNT).rev().fold(0, |bits, lane| bits << 1 | u16::from(is_equal(lane)))
     }
 
-    /// As [`equal`](Self::equal), in six instructions.
+    /// As [`equal`](Self::equal), in seven instructions.
     #[inline(always)]
     #[must_use]
     pub fn equal_wide(&self, wide: Wide, packed: u128, number: u64) -> u16 {

@@ -125,7 +125,8 @@ impl Ring {
     /// # Ok::<(), tamis_sync::AllocError>(())
     /// ```
     // Not inlined, and of a slice: with a number of keys that it knows, the compiler keeps all
-    // loaded words, to add them up later. Not by an ordering, on which the loop would branch.
+    // loaded words, to add them up later. It takes a function, not an ordering: on an
+    // ordering the loop would branch.
     #[inline(never)]
     #[must_use]
     pub fn sum(&self, keys: &[u64], load: impl Fn(&Word) -> u64) -> u64 {

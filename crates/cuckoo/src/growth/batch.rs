@@ -199,10 +199,10 @@ impl Table {
 #[cfg(all(test, not(any(tamis_loom, tamis_shuttle))))]
 mod tests {
     use tamis_hash::{HashItem, Rapid};
-    use tamis_sync::{Counter, PairAccess, SimdLevel};
+    use tamis_sync::{Counter, PairAccess, SimdLevel, run_batches};
 
     use super::*;
-    use crate::growth::many::Counted;
+    use crate::growth::many::{Counted, InsertOnce};
     use crate::growth::plan::Plan;
 
     fn hash(number: u64) -> u64 {
@@ -270,5 +270,60 @@ mod tests {
                 assert!(some != 0 && some < all, "{some} of {all} batches");
             }
         }
+    }
+
+    /// A table with room for more items, with these.
+    fn table_of(items: u64) -> (Table, Counter) {
+        let plan = Plan::with_buckets(100, 60_000, 0.01, PairAccess::detect().is_some()).unwrap();
+        let (table, len) = (Table::new(plan).unwrap(), Counter::zeroed(1).unwrap());
+        for number in 0..items {
+            Counted { table: &table, len: &len }.insert(hash(number)).unwrap();
+        }
+        (table, len)
+    }
+
+    #[test]
+    fn a_batch_is_queried_again_if_the_level_changed_or_a_version() {
+        let (table, len) = table_of(3000);
+        let (mut batch, mut read) = (Located::EMPTY, BatchRead::NONE);
+        let begin_level = |level| {
+            while table.pointer() != (Pointer { level, next: 0 }) {
+                table.split_portion();
+            }
+        };
+        // Two levels later, the tags are those of before.
+        let level = table.pointer().level + 1;
+        begin_level(level);
+        table.locate(&array::from_fn(|at| hash(at as u64)), &mut batch);
+        begin_level(level + 2);
+        table.read_batch(&batch, &mut read);
+        assert_eq!(table.contains_batch(&batch, &read), [true; BATCH]);
+        // As if copies had been relocated during the read.
+        let hashes = array::from_fn(|at| hash(5000 + at as u64));
+        table.locate(&hashes, &mut batch);
+        table.read_batch(&batch, &mut read);
+        assert_ne!(table.contains_batch(&batch, &read), [true; BATCH]);
+        for hash in hashes {
+            Counted { table: &table, len: &len }.insert(hash).unwrap();
+        }
+        read.is_disturbed = true;
+        assert_eq!(table.contains_batch(&batch, &read), [true; BATCH]);
+    }
+
+    /// With a frozen bucket, and with the lock of one item held. A claim that took it would not
+    /// return.
+    #[test]
+    fn a_batch_of_claims_of_known_items_waits_for_no_lock() {
+        let (table, len) = table_of(3000);
+        let pointer = table.pointer();
+        table.freeze_only(pointer.level, pointer.next);
+        table.lock(table.stripe(table.class(hash(1))));
+        let mut known = 0;
+        let claims = InsertOnce::new(Counted { table: &table, len: &len });
+        run_batches(claims, (0..3000).map(hash), |_, result| {
+            assert_eq!(result, Ok(false));
+            known += 1;
+        });
+        assert_eq!(known, 3000);
     }
 }

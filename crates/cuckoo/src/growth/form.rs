@@ -37,8 +37,9 @@ pub(crate) struct Forms {
     /// [are narrow](Self::are_narrow). The last lane is that of the tag, and the lane before it is
     /// empty.
     narrow: [Lanes<16>; 2],
-    /// The same, if slots are not narrow. There are at most four. Not in an `enum` with the other
-    /// lanes: the compiler would merge a part of the code for both, in more instructions.
+    /// The same, if slots are not narrow. A bucket then has at most four slots. Not in an `enum`
+    /// with the other lanes: the compiler would merge a part of the code for both, in more
+    /// instructions.
     broad: [Lanes<8>; 2],
 }
 
@@ -65,16 +66,16 @@ impl Forms {
     #[inline(always)]
     pub(crate) fn find_wide(&self, wide: Wide, buckets: [(u128, u64, bool); 2]) -> Option<bool> {
         if self.are_narrow() {
-            find_in(&self.narrow, wide, buckets)
+            find_with(&self.narrow, wide, buckets)
         } else {
-            find_in(&self.broad, wide, buckets)
+            find_with(&self.broad, wide, buckets)
         }
     }
 }
 
 /// Looks into two buckets, as [`Forms::find_wide`] does.
 #[inline(always)]
-fn find_in<const COUNT: usize>(
+fn find_with<const COUNT: usize>(
     lanes: &[Lanes<COUNT>; 2],
     wide: Wide,
     buckets: [(u128, u64, bool); 2],
@@ -82,14 +83,15 @@ fn find_in<const COUNT: usize>(
     let [one, other] = buckets.map(|(bucket, held, is_ahead)| {
         lanes[usize::from(is_ahead)].equal_wide(wide, bucket, held)
     });
-    // The sum is `1 << COUNT` or more if and only if both tags are equal: the empty lane takes the
-    // carry of the slots. What is left is above 0 if a slot is equal. The compiler would compute an
-    // AND of both in vectors, in more instructions.
+    // If both tags are the expected ones, the sum is `1 << COUNT` or more. Otherwise it is less,
+    // because the empty lane takes the carry of the slots. The rest of the sum is above 0 if a slot
+    // is equal. The compiler would compute an AND of both in vectors, in more instructions.
     let (sum, at_rest) = (u32::from(one) + u32::from(other), 1 << COUNT);
     (sum >= at_rest).then_some(sum > at_rest)
 }
 
-/// Returns the slots and the tag of a bucket of 128 bits as lanes, if they fit.
+/// Returns the slots and the tag of a bucket of 128 bits as lanes, if they fit. Otherwise no lane
+/// is equal to anything.
 const fn lanes<const COUNT: usize>(shape: Shape, level: u32) -> Lanes<COUNT> {
     let (mut lanes, mut slot) = (Lanes::EMPTY, 0);
     let fit = shape.slots + 2 <= COUNT as u32 && shape.width <= Lanes::<COUNT>::MAX_WIDTH;

@@ -1,7 +1,7 @@
 //! Inserts into a table that grows: a copy is added to an empty slot; or others are relocated
 //! first; or the table splits a portion of its buckets.
 
-use tamis_sync::{Counter, Kernel};
+use tamis_sync::{Counter, Kernel, Wide};
 
 use crate::error::InsertError;
 use crate::growth::guard::Added;
@@ -119,11 +119,18 @@ pub(crate) fn insert(table: &Table, placed: &Placed) -> Result<(), InsertError> 
 /// Inserts one copy of the class unless it has one. Exactly one of any number of concurrent calls
 /// for one class returns `Ok(true)`.
 #[inline(always)]
-pub(crate) fn insert_once(table: &Table, placed: &Placed) -> Result<bool, InsertError> {
+pub(crate) fn insert_once(
+    table: &Table,
+    placed: &Placed,
+    wide: Option<Wide>,
+) -> Result<bool, InsertError> {
     // An item that is present needs no lock.
-    if table.contains(placed) {
-        return Ok(false);
-    }
+    if table.contains(placed, wide) { Ok(false) } else { insert_absent(table, placed) }
+}
+
+/// As [`insert_once`], without the query before the lock.
+#[inline(always)]
+pub(crate) fn insert_absent(table: &Table, placed: &Placed) -> Result<bool, InsertError> {
     loop {
         // Every insert of the class checks and adds under this lock, so exactly one of them finds
         // no copy.

@@ -84,8 +84,8 @@ impl Layout {
     /// Returns the fingerprint as a bucket of this position holds it.
     #[inline(always)]
     pub(crate) fn folded_at(self, whole: u64, position: u64) -> u64 {
-        // Select the result, not the shift: the compiler omits both where it sees that the position
-        // is even.
+        // Select the result, not the shift. Where the compiler sees that the position is even, it
+        // omits the selection and the shift.
         select_unpredictable(position & 1 == 0, whole, folded(whole, self.fold))
     }
 

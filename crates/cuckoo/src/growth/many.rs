@@ -5,7 +5,7 @@ use tamis_sync::{BATCH, BatchWork, Counter, Kernel, Wide};
 use crate::batch::work_on_a_table;
 use crate::error::InsertError;
 use crate::growth::batch::{BatchRead, Located};
-use crate::growth::insert::{insert, insert_once};
+use crate::growth::insert::{insert, insert_absent, insert_once};
 use crate::growth::locate::Placed;
 use crate::growth::table::Table;
 use crate::place::Class;
@@ -50,12 +50,22 @@ impl Counted<'_> {
     }
 
     #[inline(always)]
-    fn insert_placed_once(self, placed: &Placed) -> Result<bool, InsertError> {
-        let new = insert_once(self.table, placed)?;
-        if new {
+    fn insert_placed_once(self, placed: &Placed, wide: Option<Wide>) -> Result<bool, InsertError> {
+        Ok(self.counted(placed, insert_once(self.table, placed, wide)?))
+    }
+
+    /// As [`insert_placed_once`](Self::insert_placed_once), without the query before the lock.
+    #[inline(always)]
+    fn insert_placed_absent(self, placed: &Placed) -> Result<bool, InsertError> {
+        Ok(self.counted(placed, insert_absent(self.table, placed)?))
+    }
+
+    #[inline(always)]
+    fn counted(self, placed: &Placed, is_new: bool) -> bool {
+        if is_new {
             self.added(placed.class);
         }
-        Ok(new)
+        is_new
     }
 
     #[inline(always)]
@@ -79,7 +89,7 @@ impl Counted<'_> {
                 let class = from.layout().class(whole, position);
                 let placed = self.table.placed(class);
                 if once {
-                    self.insert_placed_once(&placed)?;
+                    self.insert_placed_once(&placed, None)?;
                 } else {
                     self.insert_placed(&placed)?;
                 }
@@ -98,20 +108,32 @@ impl Counted<'_> {
 /// Operations of a hash, each by a function of its class and of where its buckets are. They are
 /// compiled for each SIMD level, since newer processors shift by a number in fewer instructions.
 macro_rules! operations {
-    ($($name:ident -> $answer:ty, |$filter:ident, $placed:ident| $run:expr;)*) => {
+    ($($name:ident -> $answer:ty, |$filter:ident, $placed:ident, $wide:pat_param| $run:expr;)*) => {
         impl Counted<'_> {$(
             pub(crate) fn $name(self, hash: u64) -> $answer {
                 struct Operation<'f>(Counted<'f>, u64);
+
+                impl Operation<'_> {
+                    #[inline(always)]
+                    fn run_with(self, $wide: Option<Wide>) -> $answer {
+                        let Self($filter, hash) = self;
+                        let table = $filter.table;
+                        let $placed = &table.placed(table.class(hash));
+                        $run
+                    }
+                }
 
                 impl Kernel for Operation<'_> {
                     type Output = $answer;
 
                     #[inline(always)]
                     fn run(self) -> $answer {
-                        let Self($filter, hash) = self;
-                        let table = $filter.table;
-                        let $placed = &table.placed(table.class(hash));
-                        $run
+                        self.run_with(None)
+                    }
+
+                    #[inline(always)]
+                    fn run_wide(self, wide: Wide) -> $answer {
+                        self.run_with(Some(wide))
                     }
                 }
 
@@ -123,67 +145,92 @@ macro_rules! operations {
 
 operations! {
     // Prefetch before the lock, behind which no load begins early.
-    insert -> Result<(), InsertError>, |filter, placed| {
+    insert -> Result<(), InsertError>, |filter, placed, _| {
         filter.table.prefetch(placed);
         filter.insert_placed(placed)
     };
-    insert_once -> Result<bool, InsertError>, |filter, placed| filter.insert_placed_once(placed);
-    remove -> bool, |filter, placed| {
+    insert_once -> Result<bool, InsertError>,
+        |filter, placed, wide| filter.insert_placed_once(placed, wide);
+    remove -> bool, |filter, placed, _| {
         filter.table.prefetch(placed);
         filter.remove_placed(placed)
     };
 }
 
-/// The operations that change the filter, each by a function of a class and of where its buckets
-/// are.
+/// The operations that change the filter. Each is a function of where the buckets of a class are,
+/// and of whether the query of the batch found the class. Without `looks` there is no query.
+///
+/// MEASURED: a batch of claims of known items takes 6.3 ns per item instead of 13.8 if it looks
+/// first (150,000 items at 1 %, Zen 4).
 macro_rules! batches {
-    ($($name:ident($one:ident) -> $answer:ty = $idle:expr,
-        |$filter:ident, $placed:ident| $run:expr;)*) => {$(
-        pub(crate) struct $name<'f>(pub(crate) Counted<'f>);
+    ($($name:ident($one:ident) -> $answer:ty = $idle:expr, looks: $looks:literal,
+        |$filter:ident, $placed:ident, $is_present:pat_param| $run:expr;)*) => {$(
+        pub(crate) struct $name<'f> {
+            counted: Counted<'f>,
+            read: BatchRead,
+        }
+
+        impl<'f> $name<'f> {
+            pub(crate) const fn new(counted: Counted<'f>) -> Self {
+                Self { counted, read: BatchRead::NONE }
+            }
+        }
 
         impl BatchWork for $name<'_> {
             work_on_a_table! {
-                Located, $answer = $idle, pulls_first: true, |work| work.0.table
+                Located, $answer = $idle, pulls_first: true, |work| work.counted.table
             }
 
             #[inline]
             fn one(&mut self, hash: u64) -> $answer {
-                self.0.$one(hash)
+                self.counted.$one(hash)
             }
 
             #[inline]
             fn begin(&mut self, this: &Located, next: &Located, answers: &mut [$answer; BATCH]) {
-                struct All<'a>(Counted<'a>, &'a Located, &'a mut [$answer; BATCH]);
+                struct All<'a>(Counted<'a>, &'a Located, [bool; BATCH], &'a mut [$answer; BATCH]);
 
                 impl Kernel for All<'_> {
                     type Output = ();
 
                     #[inline(always)]
                     fn run(self) {
-                        let Self($filter, batch, answers) = self;
+                        let Self($filter, batch, are_present, answers) = self;
                         let table = $filter.table;
                         for (item, answer) in answers.iter_mut().enumerate() {
+                            let $is_present = are_present[item];
                             // By the present pointer: it moves while a batch is inserted.
-                            let $placed = &table.placed(batch.classes.class(item));
+                            let $placed = || table.placed(batch.classes.class(item));
                             *answer = $run;
                         }
                     }
                 }
 
-                self.0.table.prefetch_batch(next);
-                self.0.table.simd.run(All(self.0, this, answers));
+                let Self { counted, read } = self;
+                let table = counted.table;
+                table.prefetch_batch(next);
+                let are_present = if $looks {
+                    table.read_batch(this, read);
+                    table.contains_batch(this, read)
+                } else {
+                    [false; BATCH]
+                };
+                table.simd.run(All(*counted, this, are_present, answers));
             }
         }
     )*};
 }
 
 batches! {
-    Insert(insert) -> Result<(), InsertError> = Ok(()),
-        |filter, placed| filter.insert_placed(placed);
-    InsertOnce(insert_once) -> Result<bool, InsertError> = Ok(false),
-        |filter, placed| filter.insert_placed_once(placed);
-    Remove(remove) -> bool = false,
-        |filter, placed| filter.remove_placed(placed);
+    Insert(insert) -> Result<(), InsertError> = Ok(()), looks: false,
+        |filter, placed, _| filter.insert_placed(&placed());
+    InsertOnce(insert_once) -> Result<bool, InsertError> = Ok(false), looks: true,
+        |filter, placed, is_present| {
+            // An item that was present needs no lock.
+            if is_present { Ok(false) } else { filter.insert_placed_absent(&placed()) }
+        };
+    Remove(remove) -> bool = false, looks: false,
+        |filter, placed, _| filter.remove_placed(&placed());
 }
 
 /// Queries, in two steps: `begin` reads the buckets, `end` compares the fingerprints in vectors.

@@ -74,13 +74,13 @@ impl Table {
 
     /// Returns whether there is a copy of the class.
     pub(crate) fn contains_class(&self, class: Class) -> bool {
-        self.contains(&self.placed(class))
+        self.contains(&self.placed(class), None)
     }
 
     /// As [`contains_class`](Self::contains_class).
     #[inline(always)]
-    pub(crate) fn contains(&self, placed: &Placed) -> bool {
-        match self.try_at_rest(placed, None) {
+    pub(crate) fn contains(&self, placed: &Placed, wide: Option<Wide>) -> bool {
+        match self.try_at_rest(placed, wide) {
             Some(found) => found,
             None => self.contains_contended(placed.class),
         }

@@ -40,7 +40,7 @@ fn insert(table: &Table, class: Class) -> Result<(), InsertError> {
 }
 
 fn insert_once(table: &Table, class: Class) -> Result<bool, InsertError> {
-    insert::insert_once(table, &table.placed(class))
+    insert::insert_once(table, &table.placed(class), None)
 }
 
 fn growth_beside_readers(query: Query, claim: Claim) {
