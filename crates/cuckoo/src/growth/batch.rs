@@ -134,7 +134,7 @@ impl Compare<'_> {
 pub(crate) struct BatchRead {
     loaded: Loaded<BATCH>,
     /// Whether the version of a stripe changed during the read: misses are not valid.
-    is_disturbed: bool,
+    pub(crate) is_disturbed: bool,
     /// Whether the level of the pointer stayed. Otherwise nothing is valid.
     is_valid: bool,
 }

@@ -2,12 +2,14 @@
 //! under random schedules of shuttle: searches that sleep through splits, waiting loops, several
 //! levels.
 
+use core::array;
 use std::vec::Vec;
 
 use tamis_sync::schedule::{check, must_fail};
 use tamis_sync::thread::{Arc, spawn};
 
 use crate::error::InsertError;
+use crate::growth::batch::{BatchRead, Located};
 use crate::growth::classifier::Classifier;
 use crate::growth::insert;
 use crate::growth::plan::Plan;
@@ -27,12 +29,17 @@ const CLAIMED: u64 = 3;
 const MISSED: &str = "a resident item was missed";
 const COPIES: &str = "wrong number of copies";
 
-fn class(number: u64) -> Class {
+fn hash(number: u64) -> u64 {
     let hash = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    Classifier::new(&PLAN).class(hash ^ hash >> 29)
+    hash ^ hash >> 29
 }
 
-type Query = fn(&Table, Class) -> bool;
+fn class(number: u64) -> Class {
+    Classifier::new(&PLAN).class(hash(number))
+}
+
+/// A query of the item with this number.
+type Query = fn(&Table, u64) -> bool;
 type Claim = fn(&Table, Class) -> Result<bool, InsertError>;
 
 fn insert(table: &Table, class: Class) -> Result<(), InsertError> {
@@ -41,6 +48,23 @@ fn insert(table: &Table, class: Class) -> Result<(), InsertError> {
 
 fn insert_once(table: &Table, class: Class) -> Result<bool, InsertError> {
     insert::insert_once(table, &table.placed(class), None)
+}
+
+fn contains(table: &Table, number: u64) -> bool {
+    table.contains_class(class(number))
+}
+
+/// A query of a batch of this item and of all that stay. `change` may spoil what was read.
+fn contains_in_batch(table: &Table, number: u64, change: fn(&mut BatchRead)) -> bool {
+    let (mut batch, mut read) = (Located::EMPTY, BatchRead::NONE);
+    let mut hashes = array::from_fn(|at| hash(at as u64 % RESIDENTS));
+    hashes[0] = hash(number);
+    table.locate(&hashes, &mut batch);
+    table.read_batch(&batch, &mut read);
+    change(&mut read);
+    let [found, residents @ ..] = table.contains_batch(&batch, &read);
+    assert!(residents.into_iter().all(|found| found), "{MISSED}");
+    found
 }
 
 fn growth_beside_readers(query: Query, claim: Claim) {
@@ -61,7 +85,7 @@ fn growth_beside_readers(query: Query, claim: Claim) {
         spawn(move || {
             for number in RESIDENTS + CLAIMED..RESIDENTS + CLAIMED + 6 {
                 match insert(&churner, class(number)) {
-                    Ok(()) => assert!(query(&churner, class(number)), "{MISSED}"),
+                    Ok(()) => assert!(query(&churner, number), "{MISSED}"),
                     // The last size is too small, or others hold the locks for a while.
                     Err(InsertError::Full | InsertError::Stalled) => continue,
                     Err(error) => panic!("{error}"),
@@ -75,7 +99,7 @@ fn growth_beside_readers(query: Query, claim: Claim) {
         spawn(move || (0..14).for_each(|_| _ = splitter.split_portion())),
         spawn(move || {
             for number in (0..4).flat_map(|_| 0..RESIDENTS) {
-                assert!(query(&reader, class(number)), "{MISSED}");
+                assert!(query(&reader, number), "{MISSED}");
             }
         }),
     ];
@@ -99,14 +123,29 @@ fn growth_beside_readers(query: Query, claim: Claim) {
 /// 500 schedules find the mutants below.
 #[test]
 fn nothing_is_missed_while_a_table_grows() {
-    check(2000, || growth_beside_readers(Table::contains_class, insert_once));
+    check(2000, || growth_beside_readers(contains, insert_once));
+}
+
+/// 20 schedules find the mutant below.
+#[test]
+fn no_batch_misses_an_item_while_a_table_grows() {
+    const IN_BATCH: Query = |table, number| contains_in_batch(table, number, |_| ());
+    check(200, || growth_beside_readers(IN_BATCH, insert_once));
+}
+
+/// Takes the misses of a batch for valid, although a version changed.
+#[test]
+fn mutant_a_batch_that_ignores_the_versions() {
+    const BLIND: Query =
+        |table, number| contains_in_batch(table, number, |read| read.is_disturbed = false);
+    must_fail(MISSED, 200, || growth_beside_readers(BLIND, insert_once));
 }
 
 /// Reads both buckets once, whatever happens meanwhile.
 #[test]
 fn mutant_a_reader_that_does_not_read_again() {
-    const ONCE: Query = |table, class| {
-        let pointer = table.pointer();
+    const ONCE: Query = |table, number| {
+        let (pointer, class) = (table.pointer(), class(number));
         class.buckets.into_iter().any(|position| {
             match table.resolve_by(pointer, position, class.fingerprint) {
                 Resolved::At { contents, .. } | Resolved::Frozen { contents, .. } => {
@@ -127,5 +166,5 @@ fn mutant_a_claim_that_checks_without_the_lock() {
         }
         insert(table, class).map(|()| true)
     };
-    must_fail(COPIES, 2000, || growth_beside_readers(Table::contains_class, RACY));
+    must_fail(COPIES, 2000, || growth_beside_readers(contains, RACY));
 }
