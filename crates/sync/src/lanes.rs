@@ -28,13 +28,9 @@ const NOTHING: u64 = 64;
 /// impl Kernel for Find {
 ///     type Output = u16;
 ///
-///     fn run(self) -> u16 {
-///         LANES.equal(self.0, self.1)
-///     }
-///
 ///     #[inline(always)]
-///     fn run_wide(self, wide: Wide) -> u16 {
-///         LANES.equal_wide(wide, self.0, self.1)
+///     fn run(self, wide: Option<Wide>) -> u16 {
+///         LANES.equal(wide, self.0, self.1)
 ///     }
 /// }
 ///
@@ -150,9 +146,17 @@ impl<const COUNT: usize> Lanes<COUNT> {
     }
 
     /// Returns a bit for each lane whose field is equal. Of the number, only the bits of the field
-    /// count.
+    /// count. With a `Wide` it takes seven instructions.
+    #[inline(always)]
     #[must_use]
-    pub fn equal(&self, packed: u128, number: u64) -> u16 {
+    pub fn equal(&self, wide: Option<Wide>, packed: u128, number: u64) -> u16 {
+        match wide {
+            Some(wide) => imp::equal(self, wide, packed, number),
+            None => self.equal_one_by_one(packed, number),
+        }
+    }
+
+    fn equal_one_by_one(&self, packed: u128, number: u64) -> u16 {
         let packed = packed.to_le_bytes();
         let is_equal = |lane| {
             let bytes = self.bytes.get(lane).to_le_bytes();
@@ -162,13 +166,6 @@ impl<const COUNT: usize> Lanes<COUNT> {
             differences & self.masks.get(lane) == 0
         };
         (0..COUNT).rev().fold(0, |bits, lane| bits << 1 | u16::from(is_equal(lane)))
-    }
-
-    /// As [`equal`](Self::equal), in seven instructions.
-    #[inline(always)]
-    #[must_use]
-    pub fn equal_wide(&self, wide: Wide, packed: u128, number: u64) -> u16 {
-        imp::equal(self, wide, packed, number)
     }
 }
 
@@ -238,7 +235,7 @@ mod imp {
         packed: u128,
         number: u64,
     ) -> u16 {
-        lanes.equal(packed, number)
+        lanes.equal_one_by_one(packed, number)
     }
 }
 
@@ -252,13 +249,9 @@ mod tests {
     impl<const COUNT: usize> Kernel for Equal<'_, COUNT> {
         type Output = u16;
 
-        fn run(self) -> u16 {
-            self.0.equal(self.1, self.2)
-        }
-
         #[inline(always)]
-        fn run_wide(self, wide: Wide) -> u16 {
-            self.0.equal_wide(wide, self.1, self.2)
+        fn run(self, wide: Option<Wide>) -> u16 {
+            self.0.equal(wide, self.1, self.2)
         }
     }
 

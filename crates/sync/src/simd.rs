@@ -6,13 +6,13 @@
 //! [`Kernel`] is inlined into several functions, each of which enables the target features of one
 //! level. A [`SimdLevel`] is detected once and calls the right function.
 
-/// A computation that is compiled for each SIMD level. Its `run` and `run_wide`, and everything
-/// that they call, must be `#[inline(always)]`.
+/// A computation that is compiled for each SIMD level. Its `run`, and everything that it
+/// calls, must be `#[inline(always)]`.
 ///
 /// # Examples
 ///
 /// ```
-/// use tamis_sync::{Kernel, SimdLevel};
+/// use tamis_sync::{Kernel, SimdLevel, Wide};
 ///
 /// struct Double<'a>(&'a mut [u64; 32]);
 ///
@@ -20,7 +20,7 @@
 ///     type Output = ();
 ///
 ///     #[inline(always)]
-///     fn run(self) {
+///     fn run(self, _: Option<Wide>) {
 ///         self.0.iter_mut().for_each(|number| *number *= 2);
 ///     }
 /// }
@@ -33,18 +33,9 @@ pub trait Kernel {
     /// The result.
     type Output;
 
-    /// Computes the result.
-    fn run(self) -> Self::Output;
-
-    /// Computes the same result on a processor with vectors of 512 bits, for a kernel that uses
-    /// such a vector by name. By default it calls [`run`](Self::run).
-    #[inline(always)]
-    fn run_wide(self, _wide: Wide) -> Self::Output
-    where
-        Self: Sized,
-    {
-        self.run()
-    }
+    /// Computes the result. `wide` is for a kernel that uses a vector of 512 bits by name. Every
+    /// value must give the same result.
+    fn run(self, wide: Option<Wide>) -> Self::Output;
 }
 
 /// A proof that the processor has vectors of 512 bits, with operations on their bytes.
@@ -63,13 +54,8 @@ pub trait Kernel {
 ///     type Output = u16;
 ///
 ///     #[inline(always)]
-///     fn run(self) -> u16 {
-///         BYTES.equal(self.0, 7)
-///     }
-///
-///     #[inline(always)]
-///     fn run_wide(self, wide: Wide) -> u16 {
-///         BYTES.equal_wide(wide, self.0, 7)
+///     fn run(self, wide: Option<Wide>) -> u16 {
+///         BYTES.equal(wide, self.0, 7)
 ///     }
 /// }
 ///
@@ -185,17 +171,17 @@ impl SimdLevel {
 // Not inlined, as the others: so what selects between them saves no registers.
 #[inline(never)]
 fn portable<K: Kernel>(kernel: K) -> K::Output {
-    kernel.run()
+    kernel.run(None)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 fn with_avx2<K: Kernel>(kernel: K) -> K::Output {
-    kernel.run()
+    kernel.run(None)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
 fn with_avx512<K: Kernel>(kernel: K) -> K::Output {
-    kernel.run_wide(Wide(()))
+    kernel.run(Some(Wide(())))
 }

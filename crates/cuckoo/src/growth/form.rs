@@ -81,7 +81,7 @@ fn find_with<const COUNT: usize>(
     buckets: [(u128, u64, bool); 2],
 ) -> Option<bool> {
     let [one, other] = buckets.map(|(bucket, held, is_ahead)| {
-        lanes[usize::from(is_ahead)].equal_wide(wide, bucket, held)
+        lanes[usize::from(is_ahead)].equal(Some(wide), bucket, held)
     });
     // If both tags are the expected ones, the sum is `1 << COUNT` or more. Otherwise it is less,
     // because the empty lane takes the carry of the slots. The rest of the sum is above 0 if a slot
@@ -188,19 +188,18 @@ mod tests {
     impl Kernel for Find<'_> {
         type Output = Option<bool>;
 
-        fn run(self) -> Option<bool> {
-            let Self(Forms { each, .. }, buckets) = self;
+        #[inline(always)]
+        fn run(self, wide: Option<Wide>) -> Option<bool> {
+            let Self(forms, buckets) = self;
+            if let Some(wide) = wide {
+                return forms.find_wide(wide, buckets);
+            }
             let [one, other] = buckets.map(|(bucket, held, is_ahead)| {
-                let form = &each[usize::from(is_ahead)];
+                let form = &forms.each[usize::from(is_ahead)];
                 (form, form.differences(true, bucket, held))
             });
             let marks = |(form, differences): (&Form, u128)| form.shape.marks_in(true, differences);
             Form::has_tag(true, one.1 | other.1).then(|| marks(one) | marks(other) != 0)
-        }
-
-        #[inline(always)]
-        fn run_wide(self, wide: Wide) -> Option<bool> {
-            self.0.find_wide(wide, self.1)
         }
     }
 

@@ -56,7 +56,7 @@ impl Kernel for RelocateOne<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run(self) -> bool {
+    fn run(self, _: Option<Wide>) -> bool {
         let Self { table, class } = self;
         let step = with_memory!(&table.words, memory => table.find_step(memory, class));
         match step {
@@ -117,20 +117,10 @@ pub(crate) fn insert(table: &Table, placed: &Placed) -> Result<(), InsertError> 
 }
 
 /// Inserts one copy of the class unless it has one. Exactly one of any number of concurrent calls
-/// for one class returns `Ok(true)`.
+/// for one class returns `Ok(true)`. It locks, so query first: an item that is present needs no
+/// lock.
 #[inline(always)]
-pub(crate) fn insert_once(
-    table: &Table,
-    placed: &Placed,
-    wide: Option<Wide>,
-) -> Result<bool, InsertError> {
-    // An item that is present needs no lock.
-    if table.contains(placed, wide) { Ok(false) } else { insert_absent(table, placed) }
-}
-
-/// As [`insert_once`], without the query before the lock.
-#[inline(always)]
-pub(crate) fn insert_absent(table: &Table, placed: &Placed) -> Result<bool, InsertError> {
+pub(crate) fn insert_once(table: &Table, placed: &Placed) -> Result<bool, InsertError> {
     loop {
         // Every insert of the class checks and adds under this lock, so exactly one of them finds
         // no copy.

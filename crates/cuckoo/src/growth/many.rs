@@ -5,7 +5,7 @@ use tamis_sync::{BATCH, BatchWork, Counter, Kernel, Wide};
 use crate::batch::work_on_a_table;
 use crate::error::InsertError;
 use crate::growth::batch::{BatchRead, Located};
-use crate::growth::insert::{insert, insert_absent, insert_once};
+use crate::growth::insert::{insert, insert_once};
 use crate::growth::locate::Placed;
 use crate::growth::table::Table;
 use crate::place::Class;
@@ -24,15 +24,9 @@ impl Kernel for Query<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run(self) -> bool {
+    fn run(self, wide: Option<Wide>) -> bool {
         let Self(table, hash) = self;
-        table.contains_hash(hash, None)
-    }
-
-    #[inline(always)]
-    fn run_wide(self, wide: Wide) -> bool {
-        let Self(table, hash) = self;
-        table.contains_hash(hash, Some(wide))
+        table.contains_hash(hash, wide)
     }
 }
 
@@ -49,23 +43,14 @@ impl Counted<'_> {
         Ok(())
     }
 
+    /// Locks, as [`insert_once`] does.
     #[inline(always)]
-    fn insert_placed_once(self, placed: &Placed, wide: Option<Wide>) -> Result<bool, InsertError> {
-        Ok(self.counted(placed, insert_once(self.table, placed, wide)?))
-    }
-
-    /// As [`insert_placed_once`](Self::insert_placed_once), without the query before the lock.
-    #[inline(always)]
-    fn insert_placed_absent(self, placed: &Placed) -> Result<bool, InsertError> {
-        Ok(self.counted(placed, insert_absent(self.table, placed)?))
-    }
-
-    #[inline(always)]
-    fn counted(self, placed: &Placed, is_new: bool) -> bool {
+    fn insert_placed_once(self, placed: &Placed) -> Result<bool, InsertError> {
+        let is_new = insert_once(self.table, placed)?;
         if is_new {
             self.added(placed.class);
         }
-        is_new
+        Ok(is_new)
     }
 
     #[inline(always)]
@@ -89,7 +74,7 @@ impl Counted<'_> {
                 let class = from.layout().class(whole, position);
                 let placed = self.table.placed(class);
                 if once {
-                    self.insert_placed_once(&placed, None)?;
+                    self.insert_placed_once(&placed)?;
                 } else {
                     self.insert_placed(&placed)?;
                 }
@@ -113,27 +98,15 @@ macro_rules! operations {
             pub(crate) fn $name(self, hash: u64) -> $answer {
                 struct Operation<'f>(Counted<'f>, u64);
 
-                impl Operation<'_> {
-                    #[inline(always)]
-                    fn run_with(self, $wide: Option<Wide>) -> $answer {
-                        let Self($filter, hash) = self;
-                        let table = $filter.table;
-                        let $placed = &table.placed(table.class(hash));
-                        $run
-                    }
-                }
-
                 impl Kernel for Operation<'_> {
                     type Output = $answer;
 
                     #[inline(always)]
-                    fn run(self) -> $answer {
-                        self.run_with(None)
-                    }
-
-                    #[inline(always)]
-                    fn run_wide(self, wide: Wide) -> $answer {
-                        self.run_with(Some(wide))
+                    fn run(self, $wide: Option<Wide>) -> $answer {
+                        let Self($filter, hash) = self;
+                        let table = $filter.table;
+                        let $placed = &table.placed(table.class(hash));
+                        $run
                     }
                 }
 
@@ -149,8 +122,10 @@ operations! {
         filter.table.prefetch(placed);
         filter.insert_placed(placed)
     };
-    insert_once -> Result<bool, InsertError>,
-        |filter, placed, wide| filter.insert_placed_once(placed, wide);
+    insert_once -> Result<bool, InsertError>, |filter, placed, wide| {
+        let is_present = filter.table.contains(placed, wide);
+        if is_present { Ok(false) } else { filter.insert_placed_once(placed) }
+    };
     remove -> bool, |filter, placed, _| {
         filter.table.prefetch(placed);
         filter.remove_placed(placed)
@@ -194,7 +169,7 @@ macro_rules! batches {
                     type Output = ();
 
                     #[inline(always)]
-                    fn run(self) {
+                    fn run(self, _: Option<Wide>) {
                         let Self($filter, batch, are_present, answers) = self;
                         let table = $filter.table;
                         for (item, answer) in answers.iter_mut().enumerate() {
@@ -226,8 +201,7 @@ batches! {
         |filter, placed, _| filter.insert_placed(&placed());
     InsertOnce(insert_once) -> Result<bool, InsertError> = Ok(false), looks: true,
         |filter, placed, is_present| {
-            // An item that was present needs no lock.
-            if is_present { Ok(false) } else { filter.insert_placed_absent(&placed()) }
+            if is_present { Ok(false) } else { filter.insert_placed_once(&placed()) }
         };
     Remove(remove) -> bool = false, looks: false,
         |filter, placed, _| filter.remove_placed(&placed());

@@ -257,7 +257,10 @@ fn exactly_one_is_new(claim: Claim, item: Class, splits: [usize; 3]) {
 }
 
 fn insert_once(table: &Table, class: Class) -> Result<bool, InsertError> {
-    insert::insert_once(table, &table.placed(class), None)
+    if table.contains_class(class) {
+        return Ok(false);
+    }
+    insert::insert_once(table, &table.placed(class))
 }
 
 #[test]
