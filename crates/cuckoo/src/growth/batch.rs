@@ -243,7 +243,7 @@ mod tests {
         at_rest
     }
 
-    /// At levels whose slots fit into lanes, and at others; and at a level and within one.
+    /// At levels whose slots fit into lanes of 32 bits, and at others; at a level and within one.
     #[test]
     fn queries_agree_at_every_simd_level_while_buckets_split() {
         for (rate, paired) in
