@@ -2,7 +2,7 @@
 //! [`bucket`](crate::bucket), in loops that the compiler vectorizes.
 
 use tamis_hash::{fastrange, narrow_range, split};
-use tamis_sync::{BATCH, Kernel, SimdLevel, Wide};
+use tamis_sync::{BATCH, Kernel, SimdLevel, Vectors};
 
 use crate::bucket::Shape;
 use crate::geometry::Geometry;
@@ -131,7 +131,7 @@ impl<const ITEMS: usize> Kernel for Spread<'_, ITEMS> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self, _: Option<Wide>) {
+    fn run(self, _: Option<Vectors>) {
         // Vectors multiply 32 bits by 32 bits: use that where the number of buckets permits it.
         if self.geometry.buckets() <= u64::from(u32::MAX) {
             self.by(|hash, n| narrow_range(hash, n as u32));
@@ -190,7 +190,7 @@ impl<const ITEMS: usize> Kernel for Compare<'_, ITEMS> {
     type Output = [bool; ITEMS];
 
     #[inline(always)]
-    fn run(self, _: Option<Wide>) -> [bool; ITEMS] {
+    fn run(self, _: Option<Vectors>) -> [bool; ITEMS] {
         // One loop for each size of bucket.
         if self.shape.is_pair() { self.compare(true) } else { self.compare(false) }
     }

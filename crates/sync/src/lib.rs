@@ -69,7 +69,7 @@ pub use crate::batches::{BATCH, BatchWork, run_batches};
 pub use crate::bit_slice::BitSlice;
 pub use crate::blocks::{Block, Blocks, prefetch_block};
 pub use crate::counter::Counter;
-pub use crate::lanes::Lanes;
+pub use crate::lanes::{Lanes, Packing};
 pub use crate::line::{LINE_BITS, LINE_BYTES, LINE_WORDS, Line};
 pub use crate::lines::{AllocError, Lines};
 #[cfg(all(any(unix, windows), feature = "std", not(any(tamis_loom, tamis_shuttle))))]
@@ -77,7 +77,7 @@ pub use crate::map_file::MapFile;
 pub use crate::out_of_memory::out_of_memory;
 pub use crate::pair::{Pair, PairAccess, PairLines};
 pub use crate::ring::Ring;
-pub use crate::simd::{Kernel, SimdLevel, Wide};
+pub use crate::simd::{Kernel, SimdLevel, Vectors};
 pub use crate::slots::Slots;
 #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
 pub use crate::socket::unsent;

@@ -12,7 +12,7 @@
 /// # Examples
 ///
 /// ```
-/// use tamis_sync::{Kernel, SimdLevel, Wide};
+/// use tamis_sync::{Kernel, SimdLevel, Vectors};
 ///
 /// struct Double<'a>(&'a mut [u64; 32]);
 ///
@@ -20,7 +20,7 @@
 ///     type Output = ();
 ///
 ///     #[inline(always)]
-///     fn run(self, _: Option<Wide>) {
+///     fn run(self, _: Option<Vectors>) {
 ///         self.0.iter_mut().for_each(|number| *number *= 2);
 ///     }
 /// }
@@ -33,36 +33,52 @@ pub trait Kernel {
     /// The result.
     type Output;
 
-    /// Computes the result. `wide` is for a kernel that uses a vector of 512 bits by name. Every
-    /// value must give the same result.
-    fn run(self, wide: Option<Wide>) -> Self::Output;
+    /// Computes the result. `vectors` is for a kernel that uses vectors by name, and is a constant
+    /// in each function. Every value must give the same result.
+    fn run(self, vectors: Option<Vectors>) -> Self::Output;
 }
 
-/// A proof that the processor has vectors of 512 bits, with operations on their bytes.
+/// A proof that the processor has vectors of 256 or of 512 bits, with operations on their bytes.
 ///
 /// # Examples
 ///
 /// ```
-/// use tamis_sync::{Kernel, Lanes, SimdLevel, Wide};
+/// use tamis_sync::{Kernel, SimdLevel, Vectors};
 ///
-/// static BYTES: Lanes<16> = Lanes::EMPTY.with(0, 0, 8).with(1, 8, 8);
+/// struct HasVectors;
 ///
-/// /// Returns which of two bytes are 7, in a vector of 512 bits if there are any.
-/// struct Sevens(u128);
-///
-/// impl Kernel for Sevens {
-///     type Output = u16;
+/// impl Kernel for HasVectors {
+///     type Output = bool;
 ///
 ///     #[inline(always)]
-///     fn run(self, wide: Option<Wide>) -> u16 {
-///         BYTES.equal(wide, self.0, 7)
+///     fn run(self, vectors: Option<Vectors>) -> bool {
+///         vectors.is_some()
 ///     }
 /// }
 ///
-/// assert_eq!(SimdLevel::detect().run(Sevens(0x0708)), 0b10);
+/// // The lowest level has none.
+/// let levels: Vec<bool> = SimdLevel::all().iter().map(|level| level.run(HasVectors)).collect();
+/// assert!(levels.iter().enumerate().all(|(number, &has)| has == (number != 0)));
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Wide(());
+pub struct Vectors(Width);
+
+/// The width of vectors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Width {
+    #[cfg(target_arch = "x86_64")]
+    Bits256,
+    #[cfg(target_arch = "x86_64")]
+    Bits512,
+}
+
+impl Vectors {
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(crate) const fn width(self) -> Width {
+        self.0
+    }
+}
 
 /// A SIMD level that the processor supports. Every level computes the same results.
 ///
@@ -177,11 +193,11 @@ fn portable<K: Kernel>(kernel: K) -> K::Output {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 fn with_avx2<K: Kernel>(kernel: K) -> K::Output {
-    kernel.run(None)
+    kernel.run(Some(Vectors(Width::Bits256)))
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2")]
 fn with_avx512<K: Kernel>(kernel: K) -> K::Output {
-    kernel.run(Some(Wide(())))
+    kernel.run(Some(Vectors(Width::Bits512)))
 }

@@ -2,7 +2,7 @@
 //! that the compiler turns into vector instructions.
 
 use tamis_hash::{narrow_range, split};
-use tamis_sync::{BATCH, Kernel, SimdLevel, Wide};
+use tamis_sync::{BATCH, Kernel, SimdLevel, Vectors};
 
 use super::line::{GROUPS_PER_PATTERN, MAX_PATTERNS, Shape, Tables};
 
@@ -60,7 +60,7 @@ impl Kernel for Spread<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(mut self, _: Option<Wide>) {
+    fn run(mut self, _: Option<Vectors>) {
         self.place();
         self.patterns();
     }

@@ -1,6 +1,6 @@
 //! From a hash to its block and the bits there, and the kernels that read and write blocks: pure.
 
-use tamis_sync::{Block, Kernel, Wide, prefetch_block};
+use tamis_sync::{Block, Kernel, Vectors, prefetch_block};
 
 /// The words of a block. A hash sets one bit in each.
 pub(super) const LANES: usize = 8;
@@ -103,7 +103,7 @@ impl Kernel for Contains<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run(self, _: Option<Wide>) -> bool {
+    fn run(self, _: Option<Vectors>) -> bool {
         contains(self.0, self.1)
     }
 }
@@ -115,7 +115,7 @@ impl Kernel for Insert<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run(self, _: Option<Wide>) -> bool {
+    fn run(self, _: Option<Vectors>) -> bool {
         insert(self.0, self.1)
     }
 }
@@ -128,7 +128,7 @@ impl Kernel for Masks {
     type Output = [u32; LANES];
 
     #[inline(always)]
-    fn run(self, _: Option<Wide>) -> [u32; LANES] {
+    fn run(self, _: Option<Vectors>) -> [u32; LANES] {
         mask(self.0)
     }
 }
@@ -153,7 +153,7 @@ impl Kernel for InsertAll<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self, _: Option<Wide>) {
+    fn run(self, _: Option<Vectors>) {
         let Self { blocks, hashes } = self;
         let distance = ahead(blocks.len());
         for (at, &hash) in hashes.iter().enumerate() {
@@ -177,7 +177,7 @@ impl Kernel for Answer<'_> {
     type Output = usize;
 
     #[inline(always)]
-    fn run(self, _: Option<Wide>) -> usize {
+    fn run(self, _: Option<Vectors>) -> usize {
         if self.blocks.len() < AHEAD_FROM { self.answer::<0>() } else { self.answer::<AHEAD>() }
     }
 }
@@ -238,7 +238,7 @@ impl Kernel for Weigh<'_> {
     type Output = u128;
 
     #[inline(always)]
-    fn run(self, _: Option<Wide>) -> u128 {
+    fn run(self, _: Option<Vectors>) -> u128 {
         let mut sum = 0;
         for group in self.blocks.chunks(self.factor) {
             let mut united = [0; size_of::<Block>()];
@@ -261,7 +261,7 @@ impl Kernel for Ones<'_> {
     type Output = u64;
 
     #[inline(always)]
-    fn run(self, _: Option<Wide>) -> u64 {
+    fn run(self, _: Option<Vectors>) -> u64 {
         self.0.iter().flat_map(read).map(|word| u64::from(word.count_ones())).sum()
     }
 }

@@ -7,7 +7,7 @@
 
 use core::array;
 
-use tamis_sync::{BATCH, Kernel, Ordering, Wide};
+use tamis_sync::{BATCH, Kernel, Ordering, Vectors};
 
 use crate::batch::Classes;
 use crate::bucket::Shape;
@@ -55,7 +55,7 @@ impl Kernel for Locate<'_> {
     // The loops index several arrays, a constant number of times, without a branch: so the
     // compiler vectorizes them.
     #[inline(always)]
-    fn run(self, _: Option<Wide>) {
+    fn run(self, _: Option<Vectors>) {
         let Self { batch: Located { classes, pointer, places, ahead, held }, hashes, classifier } =
             self;
         let pointer = *pointer;
@@ -87,7 +87,7 @@ impl Kernel for Compare<'_> {
     type Output = ([bool; BATCH], bool);
 
     #[inline(always)]
-    fn run(self, _: Option<Wide>) -> ([bool; BATCH], bool) {
+    fn run(self, _: Option<Vectors>) -> ([bool; BATCH], bool) {
         // One loop for each size of bucket, and one for levels of the same shape.
         let [form, next] = &self.forms.each;
         match (self.paired, form.shape.is(next.shape)) {

@@ -9,11 +9,12 @@
 //! selected between two sets of immediate constants (any machine: counted by callgrind with AVX2,
 //! 100,000 items at 1e-4, with an earlier version of the code).
 //!
-//! Where the processor has vectors of 512 bits, all slots of a bucket and its tag are compared in
-//! one. MEASURED: a query takes 9.6 ns instead of 12.6 (120,000 items at 1 %, Sapphire Rapids), and
-//! with lanes of 64 bits, for wide slots, 12.1 ns instead of 15.6 (150,000 items at 1e-6, Zen 4).
+//! Where the processor has vectors of 256 or 512 bits, all slots of both buckets and their tags are
+//! compared in a few of them. MEASURED: with 512 bits a query takes 9.6 ns instead of 12.6 (120,000
+//! items at 1 %, Sapphire Rapids); with 256 bits, 14 ns instead of 18, or 13.9 instead of 14.7 per
+//! core if both of its threads query (150,000 items at 1 %, Zen 3).
 
-use tamis_sync::{Lanes, Wide};
+use tamis_sync::{Lanes, Packing, Vectors};
 
 use crate::bucket::Shape;
 use crate::growth::layout::tag_of_level;
@@ -33,76 +34,35 @@ pub(crate) struct Form {
 #[derive(Debug)]
 pub(crate) struct Forms {
     pub(crate) each: [Form; 2],
-    /// The same for vectors of 512 bits, if buckets have 128 bits and slots
-    /// [are narrow](Self::are_narrow). The last lane is that of the tag, and the lane before it is
-    /// empty.
-    narrow: [Lanes<16>; 2],
-    /// The same, if slots are not narrow. A bucket then has at most four slots. Not in an `enum`
-    /// with the other lanes: the compiler would merge a part of the code for both, in more
+    /// What compares buckets of 128 bits in vectors, if the slots of both levels fit into lanes of
+    /// 32 bits.
+    narrow: Option<&'static Lanes<32>>,
+    /// The same, if they do not. A bucket of the level then has at most four slots. Not in an
+    /// `enum` with the other lanes: the compiler would merge a part of the code for both, in more
     /// instructions.
-    broad: [Lanes<8>; 2],
+    wide: &'static Lanes<64>,
 }
 
 impl Forms {
-    const fn new(shapes: [Shape; 2], level: u32) -> Self {
-        let [shape, next] = shapes;
-        Self {
-            each: [Form::new(shape, level), Form::new(next, level + 1)],
-            narrow: [lanes(shape, level), lanes(next, level + 1)],
-            broad: [lanes(shape, level), lanes(next, level + 1)],
+    const fn new(shapes: &[Shape], at: usize) -> Self {
+        let ([shape, next], level) = kind(shapes, at);
+        let each = [Form::new(shape, level), Form::new(next, level + 1)];
+        match at.checked_sub(KINDS * WIDE) {
+            None => Self { each, narrow: None, wide: &IN_WIDE[at] },
+            Some(at) => Self { each, narrow: Some(&IN_NARROW[at]), wide: &IN_WIDE[0] },
         }
-    }
-
-    /// Returns whether the slots of both levels fit into lanes of 32 bits. Those of the next level
-    /// are no wider.
-    #[inline(always)]
-    const fn are_narrow(&self) -> bool {
-        self.each[0].shape.width <= Lanes::<16>::MAX_WIDTH
     }
 
     /// Returns whether one of two buckets of 128 bits, each at the level or at the next one,
     /// has a slot that holds its number; or `None` if one is not at rest at its level. All numbers
     /// must fit into slots.
     #[inline(always)]
-    pub(crate) fn find_wide(&self, wide: Wide, buckets: [(u128, u64, bool); 2]) -> Option<bool> {
-        if self.are_narrow() {
-            find_with(&self.narrow, wide, buckets)
-        } else {
-            find_with(&self.broad, wide, buckets)
+    pub(crate) fn find(&self, vectors: Vectors, buckets: [(u128, u64, bool); 2]) -> Option<bool> {
+        match self.narrow {
+            Some(lanes) => lanes.find(Some(vectors), buckets),
+            None => self.wide.find(Some(vectors), buckets),
         }
     }
-}
-
-/// Looks into two buckets, as [`Forms::find_wide`] does.
-#[inline(always)]
-fn find_with<const COUNT: usize>(
-    lanes: &[Lanes<COUNT>; 2],
-    wide: Wide,
-    buckets: [(u128, u64, bool); 2],
-) -> Option<bool> {
-    let [one, other] = buckets.map(|(bucket, held, is_ahead)| {
-        lanes[usize::from(is_ahead)].equal(Some(wide), bucket, held)
-    });
-    // If both tags are the expected ones, the sum is `1 << COUNT` or more. Otherwise it is less,
-    // because the empty lane takes the carry of the slots. The rest of the sum is above 0 if a slot
-    // is equal. The compiler would compute an AND of both in vectors, in more instructions.
-    let (sum, at_rest) = (u32::from(one) + u32::from(other), 1 << COUNT);
-    (sum >= at_rest).then_some(sum > at_rest)
-}
-
-/// Returns the slots and the tag of a bucket of 128 bits as lanes, if they fit. Otherwise no lane
-/// is equal to anything.
-const fn lanes<const COUNT: usize>(shape: Shape, level: u32) -> Lanes<COUNT> {
-    let (mut lanes, mut slot) = (Lanes::EMPTY, 0);
-    let fit = shape.slots + 2 <= COUNT as u32 && shape.width <= Lanes::<COUNT>::MAX_WIDTH;
-    if !shape.is_pair() || !fit {
-        return lanes;
-    }
-    while slot < shape.slots {
-        lanes = lanes.with(slot as usize, slot * shape.width, shape.width);
-        slot += 1;
-    }
-    lanes.with_constant(COUNT - 1, 126, 2, tag_of_level(level) as u64)
 }
 
 /// The number of forms of levels with one shape: the next shape is the same or the following one,
@@ -112,17 +72,42 @@ const KINDS: usize = 4;
 static OF_PAIRS: [Forms; KINDS * PAIRS.len()] = all(&PAIRS);
 static OF_WORDS: [Forms; KINDS * WORDS.len()] = all(&WORDS);
 
-const fn all<const LEN: usize, const COUNT: usize>(shapes: &[Shape; LEN]) -> [Forms; COUNT] {
-    const { assert!(COUNT == KINDS * LEN) };
-    let mut forms = [const { Forms::new([PAIRS[0]; 2], 0) }; COUNT];
-    let mut at = 0;
+/// The number of shapes whose slots do not fit into lanes of 32 bits. They are the first ones.
+const WIDE: usize = 2;
+
+static IN_WIDE: [Lanes<64>; KINDS * WIDE] = lanes(0);
+static IN_NARROW: [Lanes<32>; KINDS * (PAIRS.len() - WIDE)] = lanes(KINDS * WIDE);
+
+/// Returns the shapes of a level and of the next one, and whether the level is odd, of the forms
+/// with this number.
+const fn kind(shapes: &[Shape], at: usize) -> ([Shape; 2], u32) {
+    let (number, is_same) = (at / KINDS, (at / 2).is_multiple_of(2));
+    let next = if is_same || number + 1 == shapes.len() { number } else { number + 1 };
+    ([shapes[number], shapes[next]], at as u32 % 2)
+}
+
+const fn all<const COUNT: usize>(shapes: &[Shape]) -> [Forms; COUNT] {
+    let (mut forms, mut at) = ([const { Forms::new(&PAIRS, 0) }; COUNT], 0);
     while at < COUNT {
-        let (number, is_same, parity) = (at / KINDS, at / 2 % 2 == 0, at as u32 % 2);
-        let next = if is_same || number + 1 == LEN { number } else { number + 1 };
-        forms[at] = Forms::new([shapes[number], shapes[next]], parity);
+        forms[at] = Forms::new(shapes, at);
         at += 1;
     }
     forms
+}
+
+/// Returns what compares the buckets of the forms from this number on.
+const fn lanes<const WIDTH: u32, const COUNT: usize>(first: usize) -> [Lanes<WIDTH>; COUNT] {
+    const fn packing(shape: Shape, level: u32) -> Packing {
+        Packing { count: shape.slots, width: shape.width, tag: tag_of_level(level) }
+    }
+    const NONE: Packing = Packing { count: 1, width: 1, tag: 0 };
+    let (mut lanes, mut at) = ([const { Lanes::new([NONE; 2]) }; COUNT], 0);
+    while at < COUNT {
+        let ([shape, next], level) = kind(&PAIRS, first + at);
+        lanes[at] = Lanes::new([packing(shape, level), packing(next, level + 1)]);
+        at += 1;
+    }
+    lanes
 }
 
 /// Returns the forms of a level and of the next one. `numbers` are those of their shapes.
@@ -189,10 +174,10 @@ mod tests {
         type Output = Option<bool>;
 
         #[inline(always)]
-        fn run(self, wide: Option<Wide>) -> Option<bool> {
+        fn run(self, vectors: Option<Vectors>) -> Option<bool> {
             let Self(forms, buckets) = self;
-            if let Some(wide) = wide {
-                return forms.find_wide(wide, buckets);
+            if let Some(vectors) = vectors {
+                return forms.find(vectors, buckets);
             }
             let [one, other] = buckets.map(|(bucket, held, is_ahead)| {
                 let form = &forms.each[usize::from(is_ahead)];

@@ -1,7 +1,7 @@
 //! Inserts into a table that grows: a copy is added to an empty slot; or others are relocated
 //! first; or the table splits a portion of its buckets.
 
-use tamis_sync::{Counter, Kernel, Wide};
+use tamis_sync::{Counter, Kernel, Vectors};
 
 use crate::error::InsertError;
 use crate::growth::guard::Added;
@@ -56,7 +56,7 @@ impl Kernel for RelocateOne<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run(self, _: Option<Wide>) -> bool {
+    fn run(self, _: Option<Vectors>) -> bool {
         let Self { table, class } = self;
         let step = with_memory!(&table.words, memory => table.find_step(memory, class));
         match step {

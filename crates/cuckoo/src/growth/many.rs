@@ -1,6 +1,6 @@
 //! The batch operations on a table that grows, as work for the batch pipeline.
 
-use tamis_sync::{BATCH, BatchWork, Counter, Kernel, Wide};
+use tamis_sync::{BATCH, BatchWork, Counter, Kernel, Vectors};
 
 use crate::batch::work_on_a_table;
 use crate::error::InsertError;
@@ -24,9 +24,9 @@ impl Kernel for Query<'_> {
     type Output = bool;
 
     #[inline(always)]
-    fn run(self, wide: Option<Wide>) -> bool {
+    fn run(self, vectors: Option<Vectors>) -> bool {
         let Self(table, hash) = self;
-        table.contains_hash(hash, wide)
+        table.contains_hash(hash, vectors)
     }
 }
 
@@ -93,7 +93,7 @@ impl Counted<'_> {
 /// Operations of a hash, each by a function of its class and of where its buckets are. They are
 /// compiled for each SIMD level, since newer processors shift by a number in fewer instructions.
 macro_rules! operations {
-    ($($name:ident -> $answer:ty, |$filter:ident, $placed:ident, $wide:pat_param| $run:expr;)*) => {
+    ($($name:ident -> $answer:ty, |$filter:ident, $placed:ident, $vectors:pat_param| $run:expr;)*) => {
         impl Counted<'_> {$(
             pub(crate) fn $name(self, hash: u64) -> $answer {
                 struct Operation<'f>(Counted<'f>, u64);
@@ -102,7 +102,7 @@ macro_rules! operations {
                     type Output = $answer;
 
                     #[inline(always)]
-                    fn run(self, $wide: Option<Wide>) -> $answer {
+                    fn run(self, $vectors: Option<Vectors>) -> $answer {
                         let Self($filter, hash) = self;
                         let table = $filter.table;
                         let $placed = &table.placed(table.class(hash));
@@ -122,8 +122,8 @@ operations! {
         filter.table.prefetch(placed);
         filter.insert_placed(placed)
     };
-    insert_once -> Result<bool, InsertError>, |filter, placed, wide| {
-        let is_present = filter.table.contains(placed, wide);
+    insert_once -> Result<bool, InsertError>, |filter, placed, vectors| {
+        let is_present = filter.table.contains(placed, vectors);
         if is_present { Ok(false) } else { filter.insert_placed_once(placed) }
     };
     remove -> bool, |filter, placed, _| {
@@ -169,7 +169,7 @@ macro_rules! batches {
                     type Output = ();
 
                     #[inline(always)]
-                    fn run(self, _: Option<Wide>) {
+                    fn run(self, _: Option<Vectors>) {
                         let Self($filter, batch, are_present, answers) = self;
                         let table = $filter.table;
                         for (item, answer) in answers.iter_mut().enumerate() {

@@ -3,7 +3,7 @@
 //!
 //! Each `ORDERING:` comment names the claim of [`growth`](crate::growth) that needs it.
 
-use tamis_sync::{Ordering, Wide};
+use tamis_sync::{Ordering, Vectors};
 
 use crate::growth::form::{Form, Forms};
 use crate::growth::layout::{Contents, key};
@@ -59,8 +59,8 @@ impl Read {
 impl Table {
     /// Returns whether there is a copy of the class of this hash.
     #[inline(always)]
-    pub(crate) fn contains_hash(&self, hash: u64, wide: Option<Wide>) -> bool {
-        match self.try_at_rest(&self.placed(self.class(hash)), wide) {
+    pub(crate) fn contains_hash(&self, hash: u64, vectors: Option<Vectors>) -> bool {
+        match self.try_at_rest(&self.placed(self.class(hash)), vectors) {
             Some(found) => found,
             // Pass the hash: a class would take registers during the attempt.
             None => self.contains_contended_hash(hash),
@@ -79,8 +79,8 @@ impl Table {
 
     /// As [`contains_class`](Self::contains_class).
     #[inline(always)]
-    pub(crate) fn contains(&self, placed: &Placed, wide: Option<Wide>) -> bool {
-        match self.try_at_rest(placed, wide) {
+    pub(crate) fn contains(&self, placed: &Placed, vectors: Option<Vectors>) -> bool {
+        match self.try_at_rest(placed, vectors) {
             Some(found) => found,
             None => self.contains_contended(placed.class),
         }
@@ -90,13 +90,13 @@ impl Table {
     /// the version has changed, or the pointer since the class was placed. This is the first
     /// attempt of a query: few instructions, and branches that are almost never taken.
     #[inline(always)]
-    fn try_at_rest(&self, placed: &Placed, wide: Option<Wide>) -> Option<bool> {
+    fn try_at_rest(&self, placed: &Placed, vectors: Option<Vectors>) -> Option<bool> {
         // 1. Load the version. The pointer was loaded before.
         let version = self.version(key(placed.class));
         // ORDERING: Acquire pairs with the Release of `advance_version` (claim 1).
         let before = version.load(Ordering::Acquire);
         // 2. Read both buckets.
-        let found = with_memory!(&self.words, memory => self.find_in(memory, placed, wide))?;
+        let found = with_memory!(&self.words, memory => self.find_in(memory, placed, vectors))?;
         // 3. Load the pointer and the version again.
         // ORDERING: Relaxed, both: the Acquire loads of the buckets keep them behind (claims 1,
         // 5).
@@ -109,13 +109,18 @@ impl Table {
     /// Returns whether a bucket of the class has a copy, or `None` if one is not at rest at the
     /// level that the pointer says.
     #[inline(always)]
-    fn find_in<M: Memory>(&self, memory: &M, placed: &Placed, wide: Option<Wide>) -> Option<bool> {
+    fn find_in<M: Memory>(
+        &self,
+        memory: &M,
+        placed: &Placed,
+        vectors: Option<Vectors>,
+    ) -> Option<bool> {
         let [one, other] = self.read_both(memory, placed);
         let forms = self.forms(placed.pointer.level);
-        if let Some(wide) = wide.filter(|_| M::PAIRED) {
+        if let Some(vectors) = vectors.filter(|_| M::PAIRED) {
             let [at, other_at] = placed.locations;
             let of = |read: Read, at: Location| (read.value, read.held, at.is_ahead);
-            return forms.find_wide(wide, [of(one, at), of(other, other_at)]);
+            return forms.find(vectors, [of(one, at), of(other, other_at)]);
         }
         let (form, other_form) = (one.form, other.form);
         let (one, other) = (one.differences::<M>(), other.differences::<M>());
