@@ -60,7 +60,7 @@ impl<const WIDTH: u32> Lanes<WIDTH> {
     /// The largest number of fields.
     pub const MAX_COUNT: u32 = 384 / WIDTH;
 
-    /// Computes the constants.
+    /// Computes the constants. The type has an example.
     ///
     /// # Panics
     ///
@@ -79,11 +79,14 @@ impl<const WIDTH: u32> Lanes<WIDTH> {
     }
 
     /// Returns whether a field of one of two numbers holds what is wanted, or `None` if a tag is
-    /// not the expected one. Each is a number, what is wanted in its fields, and whether it has the
-    /// second packing. What is wanted must fit into a field.
+    /// not the expected one. An element of `numbers` has a number, what is wanted in its fields,
+    /// and whether the number has the second packing. What is wanted must fit into a field.
     #[inline(always)]
     #[must_use]
     pub fn find(&self, vectors: Option<Vectors>, numbers: [(u128, u64, bool); 2]) -> Option<bool> {
+        debug_assert!(numbers.iter().all(|&(_, wanted, is_second)| {
+            wanted >> self.packings[usize::from(is_second)].width == 0
+        }));
         #[cfg(target_arch = "x86_64")]
         if let Some(vectors) = vectors {
             return self.constants.find(vectors, numbers);
@@ -105,6 +108,8 @@ impl<const WIDTH: u32> Lanes<WIDTH> {
 
 #[cfg(all(test, not(any(tamis_loom, tamis_shuttle))))]
 mod tests {
+    use std::panic;
+
     use super::*;
     use crate::simd::{Kernel, SimdLevel};
 
@@ -119,7 +124,7 @@ mod tests {
         }
     }
 
-    /// Returns what a query has to return, from the digits of the number.
+    /// Returns what a query of one number has to return, from the digits of the number.
     fn expected(number: u128, wanted: u64, packing: Packing) -> Option<bool> {
         let digits = format!("{number:0128b}");
         let (tag, fields) = digits.split_at(2);
@@ -130,45 +135,65 @@ mod tests {
             .then(|| fields.any(|held| held == wanted.as_bytes()))
     }
 
-    /// For every count and width that fit, with a packing of another width: looks for each field
-    /// of a number, and for what differs from it in one bit, at every SIMD level.
+    /// For every count and width that fit, beside another packing: looks for fields of random
+    /// numbers, and for what differs from a field in one bit, at every SIMD level. One tag of four
+    /// is a random one.
     fn fields_are_found_where_they_are<const WIDTH: u32>() {
-        let (mut random, mut cases) = (1_u128, [0; 3]);
-        let counts = 1..=Lanes::<WIDTH>::MAX_COUNT;
-        let sizes = counts
-            .flat_map(|count| (1..=Lanes::<WIDTH>::MAX_WIDTH).map(move |width| (count, width)));
-        for (count, width) in sizes.filter(|(count, width)| count * width <= TAG_BIT) {
-            let packing = Packing { count, width, tag: 1 };
-            let lanes =
-                Lanes::<WIDTH>::new([packing, Packing { count: 3, width: width / 2 + 1, tag: 2 }]);
-            for case in 0..16 * count {
-                let [is_first, is_second, has_tag, is_equal] =
-                    [1, 2, 4, 8].map(|flag| case & flag != 0);
-                random = random.wrapping_mul(0xDA94_2042_E4DD_58B5).rotate_left(64) | 1;
-                let number = random << 2 >> 2 | if has_tag { 1 } else { 3 } << TAG_BIT;
-                let field = (number >> (case / 16 * width)) as u64 & ((1 << width) - 1);
-                let wanted = field ^ if is_equal { 0 } else { 1 << (random as u32 % width) };
-                let found = expected(number, wanted, packing);
-                // Beside it, a number whose fields are all zero.
-                let (tag, other_wanted) = (if is_second { 2 } else { 1 }, u64::from(case % 3 != 0));
-                let pair = [(number, wanted, false), (tag << TAG_BIT, other_wanted, is_second)];
-                let right = found.map(|found| found || other_wanted == 0);
-                cases[right.map_or(2, usize::from)] += 1;
-                for &level in SimdLevel::all() {
-                    let [one, other] = pair;
-                    let numbers = if is_first { pair } else { [other, one] };
-                    let answer = level.run(Find(&lanes, numbers));
-                    assert_eq!(answer, right, "{packing:?} {level:?} {pair:x?}");
+        let (mut state, mut cases) = (1_u128, [0; 3]);
+        let mut random = || {
+            state = state.wrapping_mul(0xDA94_2042_E4DD_58B5).rotate_left(64) | 1;
+            state
+        };
+        for count in 1..=Lanes::<WIDTH>::MAX_COUNT {
+            for width in 1..=Lanes::<WIDTH>::MAX_WIDTH.min(TAG_BIT / count) {
+                let other = Packing { count: 3, width: width / 2 + 1, tag: 2 };
+                let packings = [Packing { count, width, tag: 1 }, other];
+                let lanes = Lanes::<WIDTH>::new(packings);
+                for case in 0..16 * count {
+                    let numbers = [(); 2].map(|()| {
+                        let choice = (random() >> 64) as u32;
+                        let is_second = choice & 1 != 0;
+                        let Packing { count, width, tag } = packings[usize::from(is_second)];
+                        let tag = if choice >> 1 & 3 == 0 { choice >> 3 & 3 } else { tag };
+                        let number = random() << 2 >> 2 | u128::from(tag) << TAG_BIT;
+                        let field = (number >> (case % count * width)) as u64 & ((1 << width) - 1);
+                        let is_equal = choice >> 5 & 7 == 0;
+                        let changed = if is_equal { 0 } else { 1 << ((choice >> 8) % width) };
+                        (number, field ^ changed, is_second)
+                    });
+                    let [one, other] = numbers.map(|(number, wanted, is_second)| {
+                        expected(number, wanted, packings[usize::from(is_second)])
+                    });
+                    let right = one.and_then(|one| other.map(|other| one | other));
+                    cases[right.map_or(2, usize::from)] += 1;
+                    for &level in SimdLevel::all() {
+                        let answer = level.run(Find(&lanes, numbers));
+                        assert_eq!(answer, right, "{packings:?} {level:?} {numbers:x?}");
+                    }
+                    #[cfg(target_arch = "x86_64")]
+                    {
+                        let answer = lanes.constants.find_lane_by_lane(numbers);
+                        assert_eq!(answer, right, "{packings:?} {numbers:x?}");
+                    }
                 }
-                #[cfg(target_arch = "x86_64")]
-                assert_eq!(
-                    lanes.constants.find_in_numbers(number, wanted),
-                    found,
-                    "{packing:?} {pair:x?}"
-                );
             }
         }
         assert!(cases.iter().all(|&cases| cases > 1000), "{cases:?}");
+    }
+
+    #[test]
+    fn a_packing_that_does_not_fit_is_refused() {
+        let right = Packing { count: 5, width: 20, tag: 1 };
+        let fits = |packings| panic::catch_unwind(|| Lanes::<32>::new(packings)).is_ok();
+        let at_most = [(12, 10, 3), (5, 25, 0), (7, 18, 1)];
+        let too_much = [(0, 20, 1), (13, 9, 1), (5, 0, 1), (4, 26, 1), (8, 16, 1), (5, 20, 4)];
+        for (cases, expected) in [(&at_most[..], true), (&too_much[..], false)] {
+            for &(count, width, tag) in cases {
+                let packing = Packing { count, width, tag };
+                assert_eq!(fits([packing, right]), expected, "{packing:?}");
+                assert_eq!(fits([right, packing]), expected, "{packing:?}");
+            }
+        }
     }
 
     #[test]

@@ -93,7 +93,8 @@ impl Counted<'_> {
 /// Operations of a hash, each by a function of its class and of where its buckets are. They are
 /// compiled for each SIMD level, since newer processors shift by a number in fewer instructions.
 macro_rules! operations {
-    ($($name:ident -> $answer:ty, |$filter:ident, $placed:ident, $vectors:pat_param| $run:expr;)*) => {
+    ($($name:ident -> $answer:ty,
+        |$filter:ident, $placed:ident, $vectors:pat_param| $run:expr;)*) => {
         impl Counted<'_> {$(
             pub(crate) fn $name(self, hash: u64) -> $answer {
                 struct Operation<'f>(Counted<'f>, u64);

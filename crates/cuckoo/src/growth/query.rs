@@ -90,7 +90,7 @@ impl Table {
     /// the version has changed, or the pointer since the class was placed. This is the first
     /// attempt of a query: few instructions, and branches that are almost never taken.
     #[inline(always)]
-    fn try_at_rest(&self, placed: &Placed, vectors: Option<Vectors>) -> Option<bool> {
+    pub(super) fn try_at_rest(&self, placed: &Placed, vectors: Option<Vectors>) -> Option<bool> {
         // 1. Load the version. The pointer was loaded before.
         let version = self.version(key(placed.class));
         // ORDERING: Acquire pairs with the Release of `advance_version` (claim 1).

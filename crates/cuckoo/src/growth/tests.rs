@@ -8,7 +8,7 @@ use std::vec::Vec;
 
 use proptest::prelude::*;
 use tamis_hash::{HashItem, Rapid};
-use tamis_sync::{Counter, LINE_WORDS, PairAccess};
+use tamis_sync::{Counter, Kernel, LINE_WORDS, PairAccess, SimdLevel, Vectors};
 
 use super::classifier::Classifier;
 use super::form::{Form, forms};
@@ -349,4 +349,49 @@ fn no_portion_is_split_before_every_lock_is_swept() {
     );
     table.sweep.update(|bits| *bits = Pointer { level: 1, next: locks }.bits());
     assert_eq!(table.split_next_portion_locked(), Progress::Split);
+}
+
+/// The first attempt of a query.
+struct Attempt<'t>(&'t Table, Class);
+
+impl Kernel for Attempt<'_> {
+    type Output = Option<bool>;
+
+    #[inline(always)]
+    fn run(self, vectors: Option<Vectors>) -> Option<bool> {
+        let Self(table, class) = self;
+        table.try_at_rest(&table.placed(class), vectors)
+    }
+}
+
+/// At every SIMD level, with slots of either kind of lanes, between two levels too. Otherwise a
+/// query would be right, and slow.
+#[test]
+fn one_attempt_is_enough_for_buckets_at_rest() {
+    for (rate, paired) in
+        [0.05, 1e-4, 1e-7].map(|rate| (rate, true)).into_iter().chain([(0.05, false)])
+    {
+        if !sizes().any(|size| size == paired) {
+            continue;
+        }
+        let plan = Plan::with_buckets(1000, 60_000, rate, paired).unwrap();
+        let (table, len) = (Table::new(plan).unwrap(), Counter::zeroed(1).unwrap());
+        let mut middles = 0;
+        for number in 0..30_000 {
+            Counted { table: &table, len: &len }.insert(hash(number)).unwrap();
+            if number % 3000 != 2999 {
+                continue;
+            }
+            middles += u32::from(table.pointer().next != 0);
+            for number in 0..2 * number {
+                let class = table.class(hash(number));
+                let right = table.try_contains(class);
+                assert!(right.is_some());
+                for simd in SimdLevel::all() {
+                    assert_eq!(simd.run(Attempt(&table, class)), right, "{simd:?}");
+                }
+            }
+        }
+        assert!(middles > 5);
+    }
 }

@@ -20,8 +20,8 @@ pub struct Packing {
 }
 
 impl Packing {
-    /// Panics if there is no field or more than a number, or if fields are empty, wider than a
-    /// number of bits, or do not fit.
+    /// Panics if there is no field or more than `max_count`, if fields are empty or wider than
+    /// `max_width`, or if they do not fit beside the tag.
     pub(super) const fn check(self, max_count: u32, max_width: u32) {
         let Self { count, width, tag } = self;
         assert!(count != 0 && count <= max_count, "no field, or too many");

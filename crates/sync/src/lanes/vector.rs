@@ -1,4 +1,4 @@
-//! The comparison of fields in vectors of 512 and of 256 bits.
+//! The comparison of fields in vectors of 256 and of 512 bits.
 
 use core::arch::x86_64::{
     __m128i, __m256i, __m512i, _mm_cvtsi64_si128, _mm256_and_si256, _mm256_cmpeq_epi32,
@@ -42,7 +42,7 @@ impl<const WORDS: usize> Vector<WORDS> {
 }
 
 /// Returns the numbers of the bytes of a lane of this width, lowest first, for a field that begins
-/// at a bit. From 16 up there is none: the lane gets a byte of 0.
+/// at a bit. From 16 up there is none: the lane gets a byte of 0, above its field.
 const fn bytes(width: u32, at: u32) -> u64 {
     let (mut bytes, mut byte) = (0, width / 8);
     while byte > 0 {
@@ -58,7 +58,7 @@ const fn bytes(width: u32, at: u32) -> u64 {
 pub(super) struct Constants<const WIDTH: u32> {
     /// By the packing of a number.
     whole: [Whole; 2],
-    /// By the packing of the second number, and that of the first one.
+    /// The first index is the packing of the second number, the next one that of the first number.
     halves: [[Halves; 2]; 2],
 }
 
@@ -113,7 +113,7 @@ const HALVES: usize = 3;
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct Halves {
-    /// The numbers of the bytes of each lane. A lane behind the fields has the first one once more.
+    /// The numbers of the bytes of each lane. A lane behind the fields has the first field again.
     bytes: [Vector<4>; HALVES],
     /// The bit of the lane at which its field begins.
     shifts: [Vector<4>; HALVES],
@@ -155,8 +155,8 @@ impl<const WIDTH: u32> Constants<WIDTH> {
         }
     }
 
-    /// Looks into two numbers: each is a number, what is wanted in its fields, and whether it has
-    /// the second packing.
+    /// Looks into two numbers. An element has a number, what is wanted in its fields, and whether
+    /// the number has the second packing.
     #[inline(always)]
     pub(super) fn find(&self, vectors: Vectors, numbers: [(u128, u64, bool); 2]) -> Option<bool> {
         match vectors.width() {
@@ -183,9 +183,15 @@ fn find_in_whole<const WIDTH: u32>(
     let [(one, wanted, is_second), (other, other_wanted, is_other_second)] = numbers;
     let one = equal::<WIDTH>(&whole[usize::from(is_second)], one, wanted);
     let other = equal::<WIDTH>(&whole[usize::from(is_other_second)], other, other_wanted);
-    // If both tags are the expected ones, the sum is this or more. Otherwise it is less, because
-    // the empty lane takes the carry of the fields. The rest of the sum is above 0 if a field is
-    // equal. The compiler would compute an AND of both in vectors, in more instructions.
+    sum::<WIDTH>(one, other)
+}
+
+/// Returns what the results of two numbers in whole vectors say.
+#[inline(always)]
+fn sum<const WIDTH: u32>(one: u16, other: u16) -> Option<bool> {
+    // If both tags are the expected ones, the sum is `tagged` or more. Otherwise it is less,
+    // because the empty lane takes the carry of the fields. The rest of the sum is above 0 if a
+    // field is equal. The compiler would compute an AND of both in vectors, in more instructions.
     let (sum, tagged) = (u32::from(one) + u32::from(other), 1 << (512 / WIDTH));
     (sum >= tagged).then_some(sum > tagged)
 }
@@ -269,20 +275,22 @@ fn in_vector(number: u128) -> __m128i {
 
 #[cfg(all(test, not(any(tamis_loom, tamis_shuttle))))]
 impl<const WIDTH: u32> Constants<WIDTH> {
-    /// Looks into a number of the first packing as [`find_in_whole`] does, lane by lane: for
-    /// processors without vectors of 512 bits.
-    pub(super) fn find_in_numbers(&self, number: u128, wanted: u64) -> Option<bool> {
-        let whole = &self.whole[0];
-        let is_equal = |lane: u32| {
-            let (word, bit) = ((lane * WIDTH / 64) as usize, lane * WIDTH % 64);
-            let of = |vector: &Vector<8>| vector.0[word] >> bit & u64::MAX >> (64 - WIDTH);
-            let bytes = of(&whole.bytes).to_le_bytes();
-            let bytes = bytes.map(|at| number.to_le_bytes().get(usize::from(at)).copied());
-            let field = u64::from_le_bytes(bytes.map(Option::unwrap_or_default));
-            let wanted = wanted.checked_shl(of(&whole.shifts) as u32).unwrap_or(0);
-            (field ^ wanted ^ of(&whole.constants)) & of(&whole.masks) == 0
-        };
-        let last = 512 / WIDTH - 1;
-        is_equal(last).then(|| (0..last).any(is_equal))
+    /// Looks into two numbers as [`find_in_whole`] does, lane by lane: for processors without
+    /// vectors of 512 bits.
+    pub(super) fn find_lane_by_lane(&self, numbers: [(u128, u64, bool); 2]) -> Option<bool> {
+        let [one, other] = numbers.map(|(number, wanted, is_second)| {
+            let whole = &self.whole[usize::from(is_second)];
+            let is_equal = |lane: u32| {
+                let (word, bit) = ((lane * WIDTH / 64) as usize, lane * WIDTH % 64);
+                let of = |vector: &Vector<8>| vector.0[word] >> bit & u64::MAX >> (64 - WIDTH);
+                let bytes = of(&whole.bytes).to_le_bytes();
+                let bytes = bytes.map(|at| number.to_le_bytes().get(usize::from(at)).copied());
+                let field = u64::from_le_bytes(bytes.map(Option::unwrap_or_default));
+                let wanted = wanted.checked_shl(of(&whole.shifts) as u32).unwrap_or(0);
+                (field ^ wanted ^ of(&whole.constants)) & of(&whole.masks) == 0
+            };
+            (0..512 / WIDTH).rev().fold(0, |bits, lane| bits << 1 | u16::from(is_equal(lane)))
+        });
+        sum::<WIDTH>(one, other)
     }
 }
