@@ -133,7 +133,7 @@ pub enum Error {
     /// The item may be in the filter or not. If it is, perhaps nobody got `true` for it. The insert
     /// is not repeated: the repetition might find its own bits and return `false`.
     ///
-    /// When a filter is created: it may be there, and not ready. When one is pushed: a part may be
+    /// When a filter is created: it may be there, ready or not. When one is pushed: a part may be
     /// added.
     #[error("the verdict is unknown, and the item may be stored or not: {reason}")]
     VerdictUnknown {

@@ -184,7 +184,7 @@ impl Server {
                 // The life that the command names.
                 Some(state) => {
                     let mut reply = b"*2\r\n:0\r\n*2\r\n".to_vec();
-                    reply.extend(bulk(command[5].as_bytes()));
+                    reply.extend(bulk(command[7].as_bytes()));
                     reply.extend(bulk(format!("{state} 1 2").as_bytes()));
                     reply
                 }

@@ -18,7 +18,7 @@ use crate::calls::access::Access;
 use crate::calls::destroy;
 use crate::calls::shared::{Call, SHARDS_AT_ONCE, Shared};
 use crate::error::Error;
-use crate::servers::router::Kind;
+use crate::servers::router::{Failure, Kind};
 use crate::window;
 use crate::wire::descriptor::Descriptor;
 use crate::wire::lives::{LEASE_MS, State};
@@ -77,14 +77,22 @@ pub(crate) async fn create(filter: &mut Shared, end: Instant) -> Result<(), Erro
     let call = filter.call_until(end);
     let access = call.access();
     // 1. Of several clients, one begins a life.
-    match access.descriptor(keys.begin(&life, &creating)).await? {
-        Value::Int(1) => {}
-        Value::Int(0) => return Err(Error::Exists),
-        Value::Int(-1) => return Err(Error::DescriptorLost),
-        _ => return Err(Error::Reply { expected: "0, 1 or -1" }),
-    }
+    let begin = [keys.begin(&life, &creating)];
+    let begun = access.router.send(access.name.descriptor_slot(), &begin, Kind::Idempotent, end);
+    let begun = match begun.await {
+        Ok(replies) => match replies.values.first() {
+            Some(Value::Int(1)) => Ok(()),
+            Some(Value::Int(0)) => return Err(Error::Exists),
+            Some(Value::Int(-1)) => return Err(Error::DescriptorLost),
+            _ => return Err(Error::Reply { expected: "0, 1 or -1" }),
+        },
+        // It may have begun.
+        Err(Failure::Unknown(reason)) => Err(Error::Unavailable { reason }),
+        Err(failure) => return Err(failure.of_read()),
+    };
     // 2. The keys, and the descriptor once they exist.
     let created = async {
+        begun?;
         create_keys_in_time(call).await?;
         let publish = keys.publish(&life, [&creating, &ready]);
         require_own(&access.descriptor(publish).await?)
@@ -92,8 +100,10 @@ pub(crate) async fn create(filter: &mut Shared, end: Instant) -> Result<(), Erro
     if let Err(error) = created.await {
         // Nothing of a filter remains that was never ready. If this fails too, or comes after the
         // end of the call, its keys are removed with the next filter.
-        if timeout_at(end, destroy::abandon(access, life.identity)).await != Ok(Ok(true)) {
-            return Err(error);
+        match timeout_at(end, destroy::abandon(access, life)).await {
+            Ok(Ok(true)) => {}
+            Ok(Ok(false)) => return Err(error),
+            Ok(Err(_)) | Err(_) => return Err(unconfirmed(error)),
         }
     }
     // 3. What other clients have left. An error concerns no item.
@@ -136,6 +146,14 @@ async fn create_keys(filter: Call<'_>) -> Result<(), Error> {
     };
     let shards = stream::iter(0..filter.sizes().shards).map(Ok);
     shards.try_for_each_concurrent(SHARDS_AT_ONCE, create).await
+}
+
+/// Returns the error of a creation whose keys may be there.
+fn unconfirmed(error: Error) -> Error {
+    match error {
+        Error::Unavailable { reason } => Error::VerdictUnknown { reason },
+        other => other,
+    }
 }
 
 /// Reads the reply 1, or 0 if another client has ended this life.

@@ -23,27 +23,31 @@ use crate::wire::tag::Identity;
 /// the same. [`Error::Descriptor`] if the key of the descriptor is of no filter: nothing is
 /// removed.
 pub(crate) async fn destroy(access: Access<'_>) -> Result<(), Error> {
-    // A descriptor whose list of lives was evicted names its keys.
-    let text = access.descriptor(commands::get(&access.name.descriptor())).await?;
-    let known = match &text {
-        Value::BulkString(text) => match Descriptor::of_json(text) {
-            Ok(known) => Some(known),
-            // It is a damaged descriptor if a life has not ended, and otherwise of no filter.
-            Err(error) => {
-                let is_alive = |life: &Life| matches!(life.state, State::Creating | State::Ready);
-                if !lives(access).await?.iter().any(is_alive) {
-                    return Err(error);
-                }
-                None
-            }
-        },
+    // 1. Read what there is, the descriptor before the list: if its text is still there at the end,
+    //    its life is among those of the list, unless the list was evicted.
+    let text = match access.descriptor(commands::get(&access.name.descriptor())).await? {
+        Value::BulkString(text) => Some(text),
         _ => None,
     };
-    let (there, mut lives) = end(access, None).await?;
+    let mut before = lives(access).await?;
+    before.retain(Life::is_current);
+    let known = match text.as_deref().map(Descriptor::of_json) {
+        Some(Ok(known)) => Some(known.life()),
+        // It is a damaged descriptor if a life has not ended, and otherwise of no filter.
+        Some(Err(error)) if before.is_empty() => return Err(error),
+        _ => None,
+    };
+    // 2. End these lives and no other. The command may be executed again, later than this call.
+    let before: Vec<Identity> = before.iter().map(|life| life.identity).collect();
+    let (there, mut lives) =
+        end(access, access.name.keys().end(&before, true, &text.unwrap_or_default())).await?;
+    // 3. Remove the keys of all lives that are over. A descriptor whose list of lives was evicted
+    //    names its keys, and is not there any more: what makes a filter ready lists its life.
+    lives.retain(|life| !life.is_current());
     if let Some(known) = known
         && lives.iter().all(|life| life.identity != known.identity)
     {
-        lives.push(known.life());
+        lives.push(known);
     }
     let unswept = lives.iter().any(|life| life.state != State::Swept);
     lives::limit(&mut lives);
@@ -53,13 +57,15 @@ pub(crate) async fn destroy(access: Access<'_>) -> Result<(), Error> {
 
 /// Ends the life of a filter that could not be created, and removes its keys. Returns whether the
 /// filter is ready all the same, since only the reply was lost: then nothing is removed.
-pub(crate) async fn abandon(access: Access<'_>, life: Identity) -> Result<bool, Error> {
-    let (_, mut lives) = end(access, Some(life)).await?;
-    lives.retain(|other| other.identity == life);
-    if lives.iter().any(|life| life.state == State::Ready) {
+pub(crate) async fn abandon(access: Access<'_>, life: Life) -> Result<bool, Error> {
+    let command = access.name.keys().end(&[life.identity], false, b"");
+    let (_, lives) = end(access, command).await?;
+    // If the list was flushed, nobody else finds the keys.
+    let now = lives.iter().find(|other| other.identity == life.identity).unwrap_or(&life);
+    if now.state == State::Ready {
         return Ok(true);
     }
-    sweep(access, &lives).await.map(|()| false)
+    sweep(access, &[*now]).await.map(|()| false)
 }
 
 /// Removes the keys of all lives that have ended and were not swept. (`destroy` also sweeps the
@@ -76,10 +82,10 @@ pub(crate) async fn lives(access: Access<'_>) -> Result<Vec<Life>, Error> {
     Ok(lives::of_reply(&reply))
 }
 
-/// Ends one life, or all. Returns whether the descriptor was there, and the lives.
-async fn end(access: Access<'_>, life: Option<Identity>) -> Result<(bool, Vec<Life>), Error> {
-    let reply = access.descriptor(access.name.keys().end(life)).await?;
-    lives::ended(&reply).ok_or(Error::Reply { expected: "the lives of the filter" })
+/// Sends the command that ends lives. Returns whether a descriptor was deleted, and the lives.
+async fn end(access: Access<'_>, command: Cmd) -> Result<(bool, Vec<Life>), Error> {
+    lives::ended(&access.descriptor(command).await?)
+        .ok_or(Error::Reply { expected: "the lives of the filter" })
 }
 
 /// Removes all keys of lives that are over, and records that.

@@ -16,6 +16,7 @@ const UNUSABLE: &str = "no new filter can be created";
 const EMPTIED: &str = "an empty filter takes the place of one that was not deleted";
 const UNDESCRIBED: &str = "a life is ready without a descriptor, and none was lost";
 const NOT_DELETED: &str = "a deletion leaves a key";
+const HARMED: &str = "a deletion ends a filter that was created after its call";
 
 /// The fewest states of a scene.
 const STATES: usize = 600;
@@ -45,6 +46,8 @@ enum Defect {
     NoTakeover,
     /// A life that is ready without a descriptor counts as deleted.
     LostIsDeleted,
+    /// A deletion ends all lives, whether or not it has read of them.
+    EndsAll,
 }
 
 /// What is recorded about a life.
@@ -70,8 +73,17 @@ enum Command {
     Begin(u8),
     Create(u8, usize),
     Publish(u8),
-    /// Ends one life, or all.
-    End(Option<u8>),
+    /// Reads the descriptor, to delete the filter.
+    Destroy,
+    /// Reads the lives then.
+    Look(Option<(u8, bool)>),
+    /// Ends lives, a bit for each. Those that are ready as well, and what else has this descriptor,
+    /// if the filter is deleted.
+    End {
+        lives: u128,
+        deletes: bool,
+        descriptor: Option<(u8, bool)>,
+    },
     /// Reads the list of lives.
     List,
     Unlink(u8, usize),
@@ -105,6 +117,10 @@ struct World {
     /// Whether a server may still lose the descriptor, and the life that has lost it.
     loses: bool,
     lost: Option<u8>,
+    /// Whether a deletion may still be sent twice, and the lives that had begun when its call
+    /// ended, if that is not over.
+    repeats: bool,
+    ended: Option<u128>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +133,14 @@ enum Event {
     Expiry(u8),
     /// A server evicts the descriptor of a filter that is ready.
     Loss(u8),
+    /// The reply to a deletion is late, and its client sends it again. The first command is
+    /// executed at any later time, or never.
+    Repeat(usize),
+}
+
+/// Ends a life that is being created.
+const fn abandon(life: u8) -> Command {
+    Command::End { lives: 1 << life, deletes: false, descriptor: None }
 }
 
 impl World {
@@ -133,6 +157,8 @@ impl World {
             killed: false,
             loses: false,
             lost: None,
+            repeats: false,
+            ended: None,
         };
         if there {
             world.lives.insert(0, State::Ready);
@@ -158,10 +184,10 @@ impl World {
         match self.defect {
             Defect::KeysFirst => {
                 let commands = (0..SHARDS).map(|shard| Command::Unlink(0, shard));
-                let commands: Vec<_> = commands.chain([Command::End(None)]).collect();
+                let commands: Vec<_> = commands.chain([Command::Destroy]).collect();
                 self.client(&commands)
             }
-            _ => self.client(&[Command::End(None)]),
+            _ => self.client(&[Command::Destroy]),
         }
     }
 
@@ -217,7 +243,7 @@ impl World {
             Command::Create(life, shard) => {
                 let key = self.key(life, shard);
                 if self.keys.contains_key(&key) {
-                    return Ok(vec![Command::End(Some(life))]);
+                    return Ok(vec![abandon(life)]);
                 }
                 self.keys.insert(key, Key { tagged: true, item: false });
                 Vec::new()
@@ -225,27 +251,38 @@ impl World {
             Command::Publish(life) => {
                 let own = self.descriptor == Some((life, false));
                 if !own && self.defect != Defect::PublishesBlindly {
-                    return Ok(vec![Command::End(Some(life))]);
+                    return Ok(vec![abandon(life)]);
                 }
                 self.descriptor = Some((life, true));
                 self.lives.insert(life, State::Ready);
                 Vec::new()
             }
-            Command::End(life) => {
-                if life.is_none() {
-                    (self.descriptor, self.lost) = (None, None);
-                }
+            Command::Destroy => vec![Command::Look(self.descriptor)],
+            Command::Look(descriptor) => {
+                let current = |state: &State| matches!(state, State::Creating(_) | State::Ready);
+                let lives = self.lives.iter().filter(|(_, state)| current(state));
+                let lives = lives.fold(0, |lives, (life, _)| lives | 1 << life);
+                vec![Command::End { lives, deletes: true, descriptor }]
+            }
+            Command::End { lives, deletes, descriptor } => {
+                let ends_all = deletes && self.defect == Defect::EndsAll;
+                self.descriptor = self.descriptor.filter(|_| self.descriptor != descriptor);
                 for (number, state) in &mut self.lives {
-                    let current = matches!(state, State::Creating(_) | State::Ready);
-                    if current && life.is_none_or(|life| life == *number) {
+                    let ends = matches!(state, State::Creating(_))
+                        || deletes && matches!(state, State::Ready);
+                    if ends && (lives >> number & 1 != 0 || ends_all) {
+                        if deletes && self.ended.is_some_and(|before| before >> number & 1 == 0) {
+                            return Err(HARMED);
+                        }
                         *state = State::Ended;
                         self.descriptor = None;
+                        self.lost = self.lost.filter(|lost| lost != number);
                     }
                 }
-                match life {
-                    Some(life) => sweep(life).collect(),
-                    None => self.lives.keys().copied().flat_map(sweep).collect(),
-                }
+                let over = |life: &u8| matches!(self.lives[life], State::Ended | State::Swept);
+                let named = |life: &u8| deletes || lives >> life & 1 != 0;
+                let swept = self.lives.keys().filter(|life| over(life) && named(life));
+                swept.copied().flat_map(sweep).collect()
             }
             Command::List => {
                 let lives = self.lives.iter().filter(|(_, state)| **state == State::Ended);
@@ -321,6 +358,11 @@ impl Model for World {
                 continue;
             }
             events.push(Event::Next(number));
+            if self.repeats
+                && matches!(client.commands.last(), Some(Command::End { deletes: true, .. }))
+            {
+                events.push(Event::Repeat(number));
+            }
             if client.killed {
                 events.push(Event::Vanish(number));
             } else if self.kills > 0 {
@@ -344,7 +386,7 @@ impl Model for World {
                 let client = &mut self.clients[number];
                 if client.killed {
                     client.commands.clear();
-                } else if matches!(next.first(), Some(Command::End(Some(_)))) {
+                } else if matches!(next.first(), Some(Command::End { deletes: false, .. })) {
                     // It has lost the filter that it creates: nothing else is done.
                     client.commands = next;
                 } else {
@@ -358,6 +400,14 @@ impl Model for World {
             }
             Event::Vanish(number) => self.clients[number].commands.clear(),
             Event::Expiry(life) => _ = self.lives.insert(life, State::Creating(true)),
+            Event::Repeat(number) => {
+                self.repeats = false;
+                let command = self.clients[number].commands.pop();
+                self.clients.push(Client { commands: command.into_iter().collect(), killed: true });
+                let next = command.map_or(Ok(Vec::new()), |command| self.execute(command))?;
+                self.clients[number].commands.extend(next.into_iter().rev());
+                self.ended = Some(self.lives.keys().fold(0, |lives, life| lives | 1 << life));
+            }
             Event::Loss(life) => {
                 self.loses = false;
                 self.lost = Some(life);
@@ -389,7 +439,8 @@ impl Model for World {
         for deletes in [self.lost.is_some(), true] {
             let mut after = self.clone();
             if deletes {
-                after.run(Command::End(None))?;
+                after.ended = None;
+                after.run(Command::Destroy)?;
                 if !after.keys.is_empty() {
                     return Err(NOT_DELETED);
                 }
@@ -419,6 +470,11 @@ fn replaced(defect: Defect, kills: u32) -> World {
 /// Clients create a filter at the same time, and one deletes it.
 fn created(defect: Defect, kills: u32) -> World {
     World::new(defect, false, kills).create(1).create(2).destroy()
+}
+
+/// A deletion is sent twice, and its first command comes late.
+fn repeated(world: World) -> World {
+    World { repeats: true, ..world }
 }
 
 /// The descriptor of a filter that is ready is lost at any moment.
@@ -473,4 +529,15 @@ fn mutant_defects_of_clients_that_create_and_delete_at_once_are_found() {
 fn mutant_a_lost_descriptor_that_counts_as_a_deletion_is_found() {
     let defect = Defect::LostIsDeleted;
     mutant(defect, EMPTIED, &lost(replaced(defect, 0)));
+}
+
+#[test]
+fn model_a_deletion_that_is_sent_twice_harms_no_later_filter() {
+    let scenes = [replaced(Defect::None, 0), created(Defect::None, 0)].map(repeated);
+    model(20_000_000_000_000, 10 * STATES, scenes);
+}
+
+#[test]
+fn mutant_a_deletion_that_ends_all_lives_is_found() {
+    mutant(Defect::EndsAll, HARMED, &repeated(replaced(Defect::EndsAll, 0)));
 }

@@ -86,17 +86,22 @@ const PUBLISH: &str = concat!(
      redis.call('HSET', KEYS[2], ARGV[1], 'ready ' .. now .. ' ' .. ARGV[4]) return 1"
 );
 
-/// Ends one life that is being created, or all lives and so the filter, and deletes its descriptor.
-/// Returns whether the descriptor was there, and all records as they are then.
+/// Ends lives that are being created, or that are ready, and deletes the descriptor of each; and
+/// the descriptor if it has this text. It ends no other life: the command may come late, and be
+/// executed when there is another filter. Returns whether a descriptor was deleted, and all records
+/// as they are then.
 ///
-/// `KEYS` the descriptor, the lives; `ARGV[1]` the life, or an empty text for all.
+/// `KEYS` the descriptor, the lives; `ARGV` 1 if lives that are ready end too, the text or an empty
+/// one, then the lives.
 const END: &str = concat!(
     now!(),
     "local lives = redis.call('HGETALL', KEYS[2]) \
-     local there = 0 if ARGV[1] == '' then there = redis.call('DEL', KEYS[1]) end \
-     for i = 1, #lives, 2 do if ARGV[1] == '' or lives[i] == ARGV[1] then \
+     local there, named = 0, {} for i = 3, #ARGV do named[ARGV[i]] = true end \
+     if ARGV[2] ~= '' and redis.pcall('GET', KEYS[1]) == ARGV[2] then \
+     there = redis.call('DEL', KEYS[1]) end \
+     for i = 1, #lives, 2 do if named[lives[i]] then \
      local state, rest = string.match(lives[i + 1], '^(%a+) %d+ (.*)$') \
-     if state == 'creating' or ARGV[1] == '' and state == 'ready' then \
+     if state == 'creating' or ARGV[1] == '1' and state == 'ready' then \
      there = math.max(there, redis.call('DEL', KEYS[1])) \
      lives[i + 1] = 'ended ' .. now .. ' ' .. rest \
      redis.call('HSET', KEYS[2], lives[i], lives[i + 1]) end end end \
@@ -149,6 +154,11 @@ impl Life {
     /// Returns what the record says behind the state and its time.
     fn rest(&self) -> String {
         if self.window { format!("{} window", self.shards) } else { self.shards.to_string() }
+    }
+
+    /// Returns whether it is the filter, or becomes it.
+    pub(crate) const fn is_current(&self) -> bool {
+        matches!(self.state, State::Creating | State::Ready)
     }
 
     /// Reads a field of the hash and its value.
@@ -224,10 +234,12 @@ impl Keys {
         command
     }
 
-    /// Ends a life, or all. [`ended`] reads the reply.
-    pub(crate) fn end(&self, life: Option<Identity>) -> Cmd {
+    /// Ends these lives. If they may be ready, the filter ends with them, and so does a descriptor
+    /// of this text. [`ended`] reads the reply.
+    pub(crate) fn end(&self, lives: &[Identity], ready: bool, descriptor: &[u8]) -> Cmd {
         let mut command = script(END, &[&self.descriptor, &self.lives]);
-        command.arg(life.map(|life| life.to_string()).unwrap_or_default());
+        command.arg(u8::from(ready)).arg(descriptor);
+        lives.iter().for_each(|life| _ = command.arg(life.to_string()));
         command
     }
 
@@ -240,7 +252,7 @@ impl Keys {
     }
 }
 
-/// Reads the reply to [`Keys::end`]: whether the descriptor was there, and the lives.
+/// Reads the reply to [`Keys::end`]: whether a descriptor was deleted, and the lives.
 pub(crate) fn ended(reply: &Value) -> Option<(bool, Vec<Life>)> {
     let Value::Array(values) = reply else { return None };
     let [Value::Int(there), lives] = &values[..] else { return None };

@@ -1,12 +1,14 @@
 //! Filters that are deleted and created again while other clients use them, and creations that are
 //! interrupted.
 
+use std::thread;
 use std::time::Duration;
 
 use redis::Value;
+use rustix::process::Signal;
 use tamis_redis::{Builder, Error, RedisBloomFilter};
 
-use crate::harness::{Server, patiently};
+use crate::harness::{Server, patiently, wait};
 
 fn builder(server: &Server) -> Builder<u64> {
     server.builder().capacity(1000)
@@ -69,6 +71,52 @@ fn destroy_removes_no_key_of_others() {
     assert_eq!(server.command(&["GET", "{seen}"]), Value::BulkString("mine".into()));
 }
 
+/// Creates a filter of many shards, and does something when a thousand keys are there. Returns what
+/// the creation returns, unless it was faster.
+fn disturbed(server: &Server, builder: &Builder<u64>, disturb: impl Fn()) -> Error {
+    let creating = builder.clone().shards(65_536);
+    patiently(|| {
+        let created = thread::scope(|scope| {
+            let created = scope.spawn(|| creating.create());
+            wait("some keys", || server.query::<u64>(&["DBSIZE"]) > 1000);
+            disturb();
+            created.join().unwrap()
+        });
+        match created {
+            Err(error) => Ok(error),
+            Ok(_) => {
+                server.signal(Signal::CONT);
+                Err(creating.destroy())
+            }
+        }
+    })
+}
+
+/// All keys, and so the list of lives, vanish in the middle of a creation. What it writes
+/// afterwards is found by nobody but itself.
+#[test]
+fn a_creation_that_loses_its_life_removes_its_keys() {
+    let Some(server) = Server::start() else { return };
+    let flush = || _ = server.command(&["FLUSHALL"]);
+    assert_eq!(disturbed(&server, &builder(&server), flush), Error::Replaced);
+    assert_eq!(server.query::<u64>(&["DBSIZE"]), 0);
+    assert_eq!(builder(&server).create().unwrap().insert(&1), Ok(true));
+}
+
+/// A creation whose server stops answering may have left a filter.
+#[test]
+fn a_creation_without_a_reply_has_no_verdict() {
+    let Some(server) = Server::start() else { return };
+    let hasty = builder(&server).timeout(Duration::from_millis(300));
+    let hasty = hasty.deadline(Duration::from_secs(5));
+    let error = disturbed(&server, &hasty, || server.signal(Signal::STOP));
+    server.signal(Signal::CONT);
+    assert!(matches!(error, Error::VerdictUnknown { .. }), "{error:?}");
+    // What it has left is removed.
+    assert_eq!(builder(&server).destroy(), Ok(()));
+    assert_eq!(server.keys(), ["{seen}:lives"]);
+}
+
 /// The next filter removes the keys of the one before, whichever version of the protocol the
 /// address asks for.
 #[test]
@@ -128,7 +176,9 @@ fn the_next_client_takes_the_place_of_one_that_was_killed() {
                 begin(&server, &creating);
                 match call(&hasty).unwrap_err() {
                     // The deadline came first.
-                    error @ Error::Unavailable { .. } => Err(error),
+                    error @ (Error::Unavailable { .. } | Error::VerdictUnknown { .. }) => {
+                        Err(error)
+                    }
                     error => Ok(error),
                 }
             });
