@@ -6,7 +6,11 @@ use tokio::time::Instant;
 
 use crate::error::Error;
 use crate::servers::router::Router;
+use crate::wire::commands;
 use crate::wire::name::Name;
+
+/// The code of the error for a command on a key of another type.
+pub(crate) const WRONG_TYPE: &str = "WRONGTYPE";
 
 #[derive(Clone, Copy)]
 pub(crate) struct Access<'a> {
@@ -20,6 +24,17 @@ impl Access<'_> {
     /// Sends a command that may be repeated to the slot of the descriptor and of the lives.
     pub(crate) async fn descriptor(&self, command: Cmd) -> Result<Value, Error> {
         self.router.send_one(self.name.descriptor_slot(), command, self.end).await
+    }
+
+    /// Reads the descriptor, if there is one. A key of another type is as one without text.
+    pub(crate) async fn text(&self) -> Result<Option<Vec<u8>>, Error> {
+        match self.descriptor(commands::get(&self.name.descriptor())).await {
+            Ok(Value::BulkString(text)) => Ok(Some(text)),
+            Ok(Value::Nil) => Ok(None),
+            Ok(_) => Err(Error::Reply { expected: "a text" }),
+            Err(Error::Refused { reason }) if reason.contains(WRONG_TYPE) => Ok(Some(Vec::new())),
+            Err(error) => Err(error),
+        }
     }
 
     /// Sends a command that may be repeated to the slot of a shard.

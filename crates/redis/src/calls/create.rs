@@ -22,7 +22,7 @@ use crate::servers::router::{Failure, Kind};
 use crate::window;
 use crate::wire::descriptor::Descriptor;
 use crate::wire::lives::{LEASE_MS, State};
-use crate::wire::{commands, scripts};
+use crate::wire::scripts;
 
 /// Reads the descriptor of a filter.
 ///
@@ -33,10 +33,8 @@ pub(crate) async fn describe(access: Access<'_>) -> Result<Descriptor, Error> {
     // The life that is ready, before the descriptor was missing.
     let mut before = None;
     loop {
-        match access.descriptor(commands::get(&access.name.descriptor())).await? {
-            Value::BulkString(text) => return Descriptor::of_json(&text),
-            Value::Nil => {}
-            _ => return Err(Error::Reply { expected: "a text" }),
+        if let Some(text) = access.text().await? {
+            return Descriptor::of_json(&text);
         }
         // A client may create or delete a filter between two commands.
         let mut lives = destroy::lives(access).await?.into_iter();
@@ -79,7 +77,7 @@ pub(crate) async fn create(filter: &mut Shared, end: Instant) -> Result<(), Erro
     // 1. Of several clients, one begins a life.
     let begin = [keys.begin(&life, &creating)];
     let begun = access.router.send(access.name.descriptor_slot(), &begin, Kind::Idempotent, end);
-    let begun = match begun.await {
+    let begun = match access.router.events().watched(end, begun).await {
         Ok(replies) => match replies.values.first() {
             Some(Value::Int(1)) => Ok(()),
             Some(Value::Int(0)) => return Err(Error::Exists),

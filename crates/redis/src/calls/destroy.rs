@@ -1,7 +1,7 @@
 //! Deletes filters, and the keys that earlier filters of the name have left.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use redis::{Cmd, Value};
+use redis::Cmd;
 
 use crate::calls::access::Access;
 use crate::calls::shared::SHARDS_AT_ONCE;
@@ -25,10 +25,7 @@ use crate::wire::tag::Identity;
 pub(crate) async fn destroy(access: Access<'_>) -> Result<(), Error> {
     // 1. Read what there is, the descriptor before the list: if its text is still there at the end,
     //    its life is among those of the list, unless the list was evicted.
-    let text = match access.descriptor(commands::get(&access.name.descriptor())).await? {
-        Value::BulkString(text) => Some(text),
-        _ => None,
-    };
+    let text = access.text().await?;
     let mut before = lives(access).await?;
     before.retain(Life::is_current);
     let known = match text.as_deref().map(Descriptor::of_json) {

@@ -7,6 +7,7 @@
 use redis::Value;
 use tokio::time::{timeout, timeout_at};
 
+use crate::calls::access::WRONG_TYPE;
 use crate::calls::current::WAIT;
 use crate::calls::shared::{Call, Shared};
 use crate::error::Error;
@@ -39,10 +40,17 @@ impl Call<'_> {
         let command = commands::get(&self.name.descriptor());
         let slot = self.name.descriptor_slot();
         let sent = self.router.send(slot, &[command], Kind::Read, self.end()).await;
-        let is_current = match sent.map_err(Failure::of_read)?.values.first() {
-            Some(Value::BulkString(text)) => Descriptor::identity_of(text) == Some(self.identity()),
-            Some(Value::Nil) => false,
-            _ => return Err(Error::Reply { expected: "a text" }),
+        let is_current = match sent {
+            // A key of another type is no descriptor.
+            Err(Failure::Refused(reason)) if reason.contains(WRONG_TYPE) => false,
+            Err(failure) => return Err(failure.of_read()),
+            Ok(replies) => match replies.values.first() {
+                Some(Value::BulkString(text)) => {
+                    Descriptor::identity_of(text) == Some(self.identity())
+                }
+                Some(Value::Nil) => false,
+                _ => return Err(Error::Reply { expected: "a text" }),
+            },
         };
         self.is_current.answer(is_current);
         Ok(is_current)

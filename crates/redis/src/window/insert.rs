@@ -99,7 +99,11 @@ async fn insert_chunk(
         match answer {
             Some(Ok((new, ones))) => {
                 // 3. Growth.
-                if let Err(error) = grow(filter, window, shard, insert.epochs(), ones).await {
+                let grown = match ones {
+                    Some(ones) => grow(filter, window, shard, insert.epochs(), ones).await,
+                    None => Err(Error::Refused { reason: "the script cannot count a key".into() }),
+                };
+                if let Err(error) = grown {
                     filter.growth_failed(shard, insert.epochs().newest().open, error);
                 }
                 return Ok((new, sent.connection));

@@ -21,9 +21,12 @@ pub(crate) enum Reply {
     /// This slice of an epoch is listed, is not due, and is missing. Nothing was stored.
     Lost(u32),
     /// The list as it is now, whether each item was new, and how many bits of the sample of the
-    /// open slice are set: 0 if they were not counted.
-    Done(Option<Epochs>, Vec<bool>, u64),
+    /// open slice are set: 0 if they were not to be counted, `None` if they could not.
+    Done(Option<Epochs>, Vec<bool>, Option<u64>),
 }
+
+/// Whether each item was new, and the ones in the sample, as in [`Reply::Done`].
+pub(crate) type Verdicts = (Vec<bool>, Option<u64>);
 
 /// The insert of items into one shard.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -57,7 +60,7 @@ impl Insert {
 
     /// Takes the reply. Returns the verdicts and the count of bits, or as an error the slice
     /// that is lost, or `None` if the next command must be sent.
-    pub(crate) fn read(&mut self, reply: Reply) -> Option<Result<(Vec<bool>, u64), u32>> {
+    pub(crate) fn read(&mut self, reply: Reply) -> Option<Result<Verdicts, u32>> {
         match reply {
             Reply::Other(Some(epochs)) => {
                 self.epochs = Arc::new(epochs);

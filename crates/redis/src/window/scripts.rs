@@ -24,7 +24,7 @@ use crate::wire::tag::{Identity, TAG_BYTES};
 ///
 /// Returns `0` and the list, if it is another; `1`, if the newest epoch has ended and the key of
 /// the next is not named; `2` and the slice that is missing; or `3`, the list, a digit for
-/// each item, and the ones in the sample.
+/// each item, and the ones in the sample, or -1 if it cannot be counted.
 const INSERT: &str = "\
 local list = redis.call('GET', KEYS[1])
 if list ~= ARGV[1] then return {0, list} end
@@ -95,7 +95,7 @@ for item = 1, tonumber(ARGV[7]) do
 end
 local ones = 0
 if full then ones = redis.pcall('BITCOUNT', open, 0, ARGV[11 + 3 * into]) end
-if type(ones) ~= 'number' then ones = 0 end
+if type(ones) ~= 'number' then ones = -1 end
 return {3, list, table.concat(verdicts), ones}";
 
 /// Creates the list and the first epoch, unless the list is there: then another attempt has done
@@ -195,7 +195,7 @@ pub(crate) fn inserted(
             };
             let verdicts: Vec<bool> = verdicts.iter().map(digit).collect::<Option<_>>()?;
             let complete = verdicts.len() == items;
-            complete.then_some(Reply::Done(read(list), verdicts, u64::try_from(*ones).ok()?))
+            complete.then(|| Reply::Done(read(list), verdicts, u64::try_from(*ones).ok()))
         }
         _ => None,
     }
@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(read(&[Value::Int(1)]), Some(Reply::Ended));
         assert_eq!(read(&[Value::Int(2), Value::Int(5)]), Some(Reply::Lost(5)));
         let done = |verdicts| [Value::Int(3), list.clone(), text(verdicts), Value::Int(9)];
-        assert_eq!(read(&done("01")), Some(Reply::Done(None, vec![false, true], 9)));
+        assert_eq!(read(&done("01")), Some(Reply::Done(None, vec![false, true], Some(9))));
         for wrong in [&done("0")[..], &done("0x"), &done("012"), &[zero], &[], &[Value::Int(4)]] {
             assert_eq!(read(wrong), None, "{wrong:?}");
         }

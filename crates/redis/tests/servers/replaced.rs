@@ -65,6 +65,20 @@ fn destroy_removes_no_key_of_others() {
     assert_eq!(builder(&server).destroy(), Ok(()));
     assert!(!server.keys().contains(&"{seen}".to_owned()));
     assert_eq!(builder(&server).destroy(), Err(Error::Missing));
+    // A key of another type is as a text that is no descriptor.
+    let used = builder(&server).create().unwrap();
+    let put = || {
+        server.command(&["DEL", "{seen}"]);
+        server.command(&["HSET", "{seen}", "a", "b"]);
+    };
+    put();
+    assert!(matches!(builder(&server).open(), Err(Error::Descriptor { .. })));
+    wait("the client asks", || used.insert(&1) == Err(Error::Replaced));
+    assert_eq!(builder(&server).destroy(), Ok(()));
+    assert_eq!(server.keys(), ["{seen}:lives"]);
+    put();
+    assert!(matches!(builder(&server).destroy(), Err(Error::Descriptor { .. })));
+    server.command(&["DEL", "{seen}"]);
     // A list of lives that have all ended makes a key no descriptor.
     server.command(&["SET", "{seen}", "mine"]);
     assert!(matches!(builder(&server).destroy(), Err(Error::Descriptor { .. })));

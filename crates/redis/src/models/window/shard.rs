@@ -156,7 +156,7 @@ impl Shard {
             self.stored[item as usize] = Some(stored);
         }
         let ones = if new { u64::from(self.keys[&open].items.count_ones()) } else { 0 };
-        Reply::Done(Some(Epochs::new(IDENTITY, list)), vec![new], ones)
+        Reply::Done(Some(Epochs::new(IDENTITY, list)), vec![new], Some(ones))
     }
 
     /// Grows the newest epoch. Returns the list as it is now.
