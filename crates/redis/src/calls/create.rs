@@ -98,7 +98,7 @@ pub(crate) async fn create(filter: &mut Shared, end: Instant) -> Result<(), Erro
     if let Err(error) = created.await {
         // Nothing of a filter remains that was never ready. If this fails too, or comes after the
         // end of the call, its keys are removed with the next filter.
-        match timeout_at(end, destroy::abandon(access, life)).await {
+        match timeout_at(end, destroy::abandon(access, life, &creating)).await {
             Ok(Ok(true)) => {}
             Ok(Ok(false)) => return Err(error),
             Ok(Err(_)) | Err(_) => return Err(unconfirmed(error)),

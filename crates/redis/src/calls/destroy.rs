@@ -54,15 +54,21 @@ pub(crate) async fn destroy(access: Access<'_>) -> Result<(), Error> {
 
 /// Ends the life of a filter that could not be created, and removes its keys. Returns whether the
 /// filter is ready all the same, since only the reply was lost: then nothing is removed.
-pub(crate) async fn abandon(access: Access<'_>, life: Life) -> Result<bool, Error> {
-    let command = access.name.keys().end(&[life.identity], false, b"");
+/// `creating` is the descriptor that says that it is not ready.
+pub(crate) async fn abandon(access: Access<'_>, life: Life, creating: &str) -> Result<bool, Error> {
+    let command = access.name.keys().end(&[life.identity], false, creating.as_bytes());
     let (_, lives) = end(access, command).await?;
-    // If the list was flushed, nobody else finds the keys.
-    let now = lives.iter().find(|other| other.identity == life.identity).unwrap_or(&life);
-    if now.state == State::Ready {
-        return Ok(true);
-    }
-    sweep(access, &[*now]).await.map(|()| false)
+    let life = match lives.iter().find(|other| other.identity == life.identity) {
+        Some(listed) if listed.state == State::Ready => return Ok(true),
+        Some(listed) => *listed,
+        // The list is lost. A descriptor of this life is ready, since the other one was deleted.
+        None => match access.text().await? {
+            Some(text) if Descriptor::identity_of(&text) == Some(life.identity) => return Ok(true),
+            // Nobody else finds the keys.
+            _ => life,
+        },
+    };
+    sweep(access, &[life]).await.map(|()| false)
 }
 
 /// Removes the keys of all lives that have ended and were not swept. (`destroy` also sweeps the

@@ -140,7 +140,7 @@ enum Event {
 
 /// Ends a life that is being created.
 const fn abandon(life: u8) -> Command {
-    Command::End { lives: 1 << life, deletes: false, descriptor: None }
+    Command::End { lives: 1 << life, deletes: false, descriptor: Some((life, false)) }
 }
 
 impl World {
