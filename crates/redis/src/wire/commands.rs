@@ -71,14 +71,17 @@ pub(crate) fn queried(
     complete.then_some((identity.state(tag), found))
 }
 
-/// Reads the tag only.
+/// Reads the tag only. `GETRANGE` reads at any position: a server whose `proto-max-bulk-len` is less
+/// than a slice refuses a `BITFIELD` there, also for a slice that does not exist yet.
 pub(crate) fn state(key: &str, slice: &Slice) -> Cmd {
-    query(key, slice, core::iter::empty())
+    read(key, slice.line_bytes(), slice.line_bytes() + TAG_BYTES)
 }
 
 /// Reads the reply to [`state`].
 pub(crate) fn stated(reply: &Value, identity: Identity) -> Option<State> {
-    queried(reply, identity, core::iter::empty()).map(|(state, _)| state)
+    let Value::BulkString(tag) = reply else { return None };
+    let Ok(tag) = <[u8; TAG_BYTES as usize]>::try_from(&tag[..]) else { return Some(State::Gone) };
+    Some(identity.state(i64::from_be_bytes(tag)))
 }
 
 /// Counts the ones in bytes of a key.
@@ -205,6 +208,18 @@ mod tests {
         assert_eq!(read(&words[1..]), None);
     }
 
+    #[test]
+    fn replies_with_a_tag_are_read() {
+        let read = |bytes: &[u8]| stated(&Value::BulkString(bytes.to_vec()), IDENTITY);
+        assert_eq!(read(&IDENTITY.tag(false)), Some(State::Open));
+        assert_eq!(read(&IDENTITY.tag(true)), Some(State::Closed));
+        // A key that is gone, was cut, or was written without a tag.
+        for bytes in [&[][..], &IDENTITY.tag(true)[..7], &[0; 8]] {
+            assert_eq!(read(bytes), Some(State::Gone));
+        }
+        assert_eq!(stated(&Value::Nil, IDENTITY), None);
+    }
+
     /// The layout of a command is fixed: clients of different releases must agree.
     #[test]
     fn commands_have_the_documented_form() {
@@ -226,6 +241,8 @@ mod tests {
         let query = text(query("k", slice, [place].into_iter()));
         assert_eq!(query, format!("BITFIELD_RO k GET i64 {tag} {}", gets.join(" ")));
         assert_eq!(text(count_range("k", 0, 64)), "BITCOUNT k 0 63");
+        let tag = slice.line_bytes();
+        assert_eq!(text(state("k", slice)), format!("GETRANGE k {tag} {}", tag + 7));
         let waits = [Duration::ZERO, Duration::from_micros(1), Duration::from_micros(1001)];
         assert_eq!(waits.map(|time| text(wait(1, time))), ["WAIT 1 1", "WAIT 1 1", "WAIT 1 2"]);
         assert_eq!(text(wait(2, Duration::MAX)), "WAIT 2 4294967295");

@@ -51,6 +51,23 @@ fn a_filter_grows_and_loses_nothing() {
     assert!(hits <= 200, "{hits}");
 }
 
+/// A server that allows no string beyond 1 MiB: the slices that do not fit are never created, and
+/// nobody is kept from the others.
+#[test]
+fn a_filter_can_be_opened_although_its_later_slices_are_too_large() {
+    let Some(server) = Server::start_with(&["--proto-max-bulk-len", "1mb"]) else { return };
+    let builder = server.builder::<u64>().capacity(1_000_000).false_positive_rate(1e-3).shards(4);
+    let filter = builder.create().unwrap();
+    let items = insert_all(&filter, 0..1000);
+    let other = builder.open().unwrap();
+    assert_eq!(other.contains_many(&items), Ok(vec![true; 1000]));
+    assert_eq!(other.insert(&0), Ok(false));
+    builder.destroy().unwrap();
+    // Here the first slice does not fit.
+    let error = builder.capacity(100_000_000).create().unwrap_err();
+    assert!(matches!(error, Error::Refused { .. }), "{error}");
+}
+
 #[test]
 fn a_fixed_filter_has_the_predicted_rate() {
     let Some(server) = Server::start() else { return };
