@@ -150,7 +150,8 @@ macro_rules! builder {
 
             /// Lets each insert wait until `replicas` replicas have it, for at most `wait`, by
             /// `WAIT`. If fewer confirm in time, the insert returns [`Error::NotReplicated`] with
-            /// the verdict.
+            /// the verdict. If the user has no right to `WAIT`, the filter is not opened
+            /// ([`Error::Refused`]).
             ///
             /// Of one filter, at most 32 calls wait at the same time, each over connections of its
             /// own, since the server blocks a connection that waits. The wait is rounded up to

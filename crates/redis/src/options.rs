@@ -14,9 +14,10 @@ use crate::calls::{create, destroy};
 use crate::error::Error;
 use crate::events::Events;
 use crate::servers::address::Addresses;
-use crate::servers::router::{Router, Settings};
+use crate::servers::router::{NO_RIGHT, Router, Settings};
 use crate::servers::tries::{Tries, after};
 use crate::window::Window;
+use crate::wire::commands;
 use crate::wire::descriptor::Descriptor;
 use crate::wire::name::Name;
 use crate::wire::sizes::Sizes;
@@ -103,6 +104,7 @@ impl Options {
         Box::pin(async move {
             let descriptor = self.describe()?;
             let (name, router, end) = self.connect().await?;
+            self.require_wait(Access { name: &name, router: &router, end }).await?;
             self.create_over(name, router, descriptor, end).await
         })
     }
@@ -129,6 +131,7 @@ impl Options {
                 created.describe()?;
             }
             let (name, router, end) = self.connect().await?;
+            self.require_wait(Access { name: &name, router: &router, end }).await?;
             let open = async || self.try_open(created, name.clone(), router.clone(), end).await;
             let mut opened = open().await;
             let waited = async {
@@ -186,6 +189,21 @@ impl Options {
             let (name, router, end) = self.connect().await?;
             destroy::destroy(Access { name: &name, router: &router, end }).await
         })
+    }
+
+    /// Returns an error if inserts are to wait for replicas, and the user has no right to. An insert
+    /// could only say that none has confirmed.
+    async fn require_wait(&self, access: Access<'_>) -> Result<(), Error> {
+        if self.confirm.is_none() {
+            return Ok(());
+        }
+        // For no replica, it does not wait.
+        match access.descriptor(commands::wait(0, Duration::ZERO)).await {
+            Err(Error::Refused { reason }) if reason.contains(NO_RIGHT) => {
+                Err(Error::Refused { reason })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns an error if a parameter was given, and the filter has another.

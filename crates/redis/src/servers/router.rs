@@ -41,6 +41,9 @@ use crate::servers::slots::{Node, Slots};
 use crate::servers::stream::Trouble;
 use crate::servers::tries::{Tries, after};
 
+/// The code of the error for a command or a key that the user has no right to.
+pub(crate) const NO_RIGHT: &str = "NOPERM";
+
 /// How long the answer of a node counts as new: many commands may fail at once.
 const FRESH: Duration = Duration::from_millis(50);
 
@@ -280,7 +283,7 @@ impl Router {
 /// Whether a server answers that it is not a node of a cluster, or does not let this user ask.
 pub(crate) fn no_cluster(error: &ServerError) -> bool {
     let details = error.details().unwrap_or_default();
-    error.code() == "NOPERM"
+    error.code() == NO_RIGHT
         || ["cluster support disabled", "unknown command"].iter().any(|no| details.contains(no))
 }
 

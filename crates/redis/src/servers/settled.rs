@@ -6,7 +6,7 @@ use redis::{Cmd, Value, cmd};
 use tokio::time::{Instant, timeout_at};
 
 use crate::servers::nodes::Use;
-use crate::servers::router::{Router, no_cluster};
+use crate::servers::router::{NO_RIGHT, Router, no_cluster};
 use crate::servers::slots::Node;
 use crate::servers::stream::Trouble;
 
@@ -69,7 +69,7 @@ impl Router {
     async fn importing(&self, node: &Node, slot: u16) -> Result<Option<String>, Trouble> {
         let mut connection = self.nodes.connection(node, Use::Shared).await?;
         match self.ask(&mut connection, cmd("CLUSTER").arg("NODES").take()).await? {
-            Value::ServerError(error) if error.code() == "NOPERM" => {
+            Value::ServerError(error) if error.code() == NO_RIGHT => {
                 let reason = "this user may not ask a node which slots move (CLUSTER NODES)";
                 Ok(Some(format!("slot {slot}: {reason}")))
             }

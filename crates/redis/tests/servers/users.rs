@@ -103,6 +103,20 @@ fn a_user_of_a_filter_has_no_other() {
     }
 }
 
+/// Without the right to wait for replicas, inserts could only say that none has confirmed.
+#[test]
+fn without_the_right_to_wait_no_filter_is_opened_that_waits() {
+    let Some(server) = Server::start() else { return };
+    let builder = builder(&user(&server, &["-wait"]), "crawl");
+    let waiting = builder.clone().confirmed_by(1, Duration::from_millis(1));
+    let is_refused = |result: Result<RedisBloomFilter<u64>, Error>| matches!(result, Err(Error::Refused { reason }) if reason.starts_with("NOPERM"));
+    assert!(is_refused(waiting.create()));
+    assert_eq!(builder.open().unwrap_err(), Error::Missing);
+    builder.create().unwrap();
+    assert!(is_refused(waiting.open()));
+    waiting.destroy().unwrap();
+}
+
 #[test]
 fn one_server_needs_no_rights_of_a_cluster() {
     let Some(server) = Server::start() else { return };
