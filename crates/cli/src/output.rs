@@ -94,7 +94,13 @@ pub(crate) fn check(path: &Path) -> Result<(), Error> {
     }
     ending::check_memory()?;
     match kind(path).map_err(refused)? {
-        Kind::File => place(path).map(drop).map_err(refused),
+        Kind::File => {
+            // As a save does it, but without the contents and the name. A directory that can be
+            // written and not read, for example, is refused before anything is printed.
+            let (_, Pending { written, target }) = place(path).map_err(refused)?;
+            let complete = target.complete(written).map(drop);
+            complete.map_err(|error| refused(format!("cannot be saved in its directory: {error}")))
+        }
         Kind::Stream => {
             Err(refused("is a device or a pipe; a filter is saved in a regular file".into()))
         }

@@ -96,6 +96,32 @@ fn a_group_that_cannot_be_kept_gets_nothing() {
     });
 }
 
+/// A save syncs the directory, and opens it for that.
+#[test]
+fn a_directory_that_cannot_be_read_is_refused_before_any_output() {
+    if !geteuid().is_root() {
+        println!("NOT TESTED: only root can run the program as another user");
+        return;
+    }
+    let files = Files::new();
+    files.write("in", "a\nb\n");
+    copy_program(&files.path("tamis"));
+    fs::create_dir(files.path("drop")).expect("created");
+    for folder in ["", "drop"] {
+        let mode = if folder == "drop" { 0o733 } else { 0o755 };
+        fs::set_permissions(files.path(folder), Permissions::from_mode(mode)).expect("ours");
+    }
+    for args in [&["new", "drop/f", "in"][..], &["build", "-o", "drop/f", "in"]] {
+        let mut run = Command::new(files.path("tamis"));
+        run.args(args).current_dir(&files.0).stdin(Stdio::null()).uid(4243).gid(4243);
+        let output = run.output().expect("it runs");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]), "{text}");
+        assert!(text.contains("drop/f") && text.contains("ermission"), "{text}");
+        assert_eq!(fs::read_dir(files.path("drop")).expect("root").count(), 0, "{args:?}");
+    }
+}
+
 /// The lock that a killed run of another user has left is used, and removed.
 #[test]
 fn the_lock_of_another_user_is_no_obstacle() {
