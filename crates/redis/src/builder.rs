@@ -188,11 +188,13 @@ macro_rules! builder {
             /// which is 15 s by default.
             ///
             /// The deadline is that of the whole call, with its connections and replies. Only a
-            /// call that needs longer while all servers answer, as a large push does, goes on after
-            /// it: until a command gets no reply for [`timeout`](Self::timeout).
+            /// call that needs longer while the servers answer, as a large batch or push does, goes
+            /// on after it: until a connection receives nothing for 1 s, or a command that is sent
+            /// after the deadline gets no reply for [`timeout`](Self::timeout).
             ///
-            /// The first connection does not wait for what no waiting heals: [`Error::Connect`]. A
-            /// refused connection is waited for, since the server may be starting.
+            /// If the first connection fails for a reason that will not pass, such as an unknown
+            /// host or a wrong password, the call returns [`Error::Connect`] at once. If the port
+            /// refuses the connection, the call tries again, since the server may be starting.
             pub const fn deadline(mut self, deadline: Duration) -> Self {
                 self.options.settings.deadline = deadline;
                 self
@@ -277,9 +279,9 @@ macro_rules! builder {
             /// description is lost, or that was never finished.
             ///
             /// Clients that have it open get [`Error::Replaced`]. All keys are removed, also those
-            /// that an interrupted creation or deletion has left. Only the list of its lives,
-            /// `{name}:lives`, is kept for a week: if a client wrote a key late and was killed
-            /// before it could remove it, the next `destroy` of this name finds the key in it.
+            /// that an interrupted creation or deletion has left. Only the key `{name}:lives`, a
+            /// list of the filters of this name, is kept for a week: if a client wrote a key late
+            /// and was killed before it could remove it, the next `destroy` of this name removes it.
             ///
             /// # Errors
             ///

@@ -31,8 +31,8 @@ pub enum Error {
     },
     /// The first connection failed for a reason that does not pass by waiting: no such host, a
     /// wrong password, no such database, encryption on one side only, or a Sentinel. Nothing was
-    /// stored. Later such a reason is waited for until the deadline, since hosts and servers that
-    /// are replaced come back.
+    /// stored. After the first connection, a call that fails for such a reason tries again until
+    /// its deadline, since hosts and servers that are replaced come back.
     #[error("cannot connect: {reason}")]
     Connect {
         /// What is wrong.

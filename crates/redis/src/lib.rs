@@ -13,8 +13,8 @@
 //! # Exactly one winner
 //!
 //! All bits of an item are in one key, and one `BITFIELD` command sets them and returns their old
-//! values. (An item that counts bits, and each item of a filter with a window, has a script.) The
-//! server runs one command at a time, so of any number of clients that insert an item, one finds a
+//! values. (Two kinds of insert are scripts: those whose hash selects them to count bits, and those
+//! of a filter with a window.) The server runs one command at a time, so of any number of clients that insert an item, one finds a
 //! bit that was 0: its insert returns `true`, and all others return `false`. (None returns `true`
 //! if the item was a false positive before, or becomes one.) This holds while the filter grows:
 //! [`protocol`] has the proof. If the reply to an insert is lost, that insert returns
@@ -33,14 +33,14 @@
 //! | a master is lost with writes that no replica has | these inserts are lost: the items are new again | do not see them |
 //! | a server restarts from a snapshot (RDB), or from a log without its end | what came after it is lost: these items are new again | do not see them |
 //! | a key is evicted, expires, or is deleted | return [`Error::Lost`] | likewise |
-//! | the descriptor is, by which clients open the filter | [`Error::DescriptorLost`]; clients that have it open return [`Error::Replaced`] | likewise |
+//! | the descriptor, the key by which clients open the filter, is evicted, expires, or is deleted | [`Error::DescriptorLost`]; clients that have it open return [`Error::Replaced`] | likewise |
 //! | the filter is deleted, or replaced by another of its name | return [`Error::Replaced`] | likewise |
 //! | the bits of a push are evicted before they are added | [`Error::Incomplete`]: the push can be repeated | |
 //!
 //! An insert is sent again only if a server refused it, or if no byte of it was sent. A connection
 //! that was silent for 1 s is asked (`PING`) before an insert, which costs one round trip. So a
-//! verdict can be lost only if a reply is late, or a connection breaks within the round trip of the
-//! insert, or silently, without an end that the system reports, less than 1 s before.
+//! verdict is lost in three cases only: the reply is late; the connection breaks during the round
+//! trip; or it broke less than 1 s before, and the system did not report that.
 //!
 //! Redis confirms a write before its replicas have it. So an insert can be lost with its master,
 //! unless it was confirmed by replicas ([`Builder::confirmed_by`]). A key is at risk if the server
@@ -78,7 +78,7 @@
 //! `getbit` is for a filter with a window. `asking`, `cluster|nodes`, `cluster|slots` and
 //! `readonly` are for a cluster, and `wait` for [`Builder::confirmed_by`]. An address with the
 //! number of a database needs `select`. Each connection begins with `client|setinfo`, which the
-//! server may refuse.
+//! server may refuse, and so may it `role`, by which a client recognises a Sentinel.
 //!
 //! # Examples
 //!

@@ -161,8 +161,8 @@ macro_rules! methods {
             /// by the [request](Self::requested_rate) if that is larger: a shard that cannot grow
             /// (its slot moves, or the user may not run scripts) fills a slice far beyond its
             /// capacity. So whenever the rate exceeds the request, the saturation is above 1. By
-            /// chance it exceeds it by a few per cent, in a fixed filter at its capacity; with
-            /// fewer than 100 items per shard and a low rate, by more.
+            /// chance, the rate of a fixed filter at its capacity exceeds the request by a few per
+            /// cent, or by more with fewer than 100 items per shard and a low rate.
             ///
             /// In a filter with a window the saturation is that of its epochs, each of which is
             /// made for a third of the capacity. With four full epochs it is 1.
@@ -236,8 +236,8 @@ macro_rules! methods {
             ///
             /// # Errors
             ///
-            /// [`Error::Mismatch`] if the filter does not fit. This comes before any server is
-            /// asked: nothing is changed, and it is the error also if the filter in Redis was
+            /// [`Error::Mismatch`] if the filter does not fit. This is checked before any command is
+            /// sent: nothing is changed, and the error is this one even if the filter in Redis was
             /// replaced. After any other error some shards have the items and others have not; a
             /// push can be repeated.
             ///

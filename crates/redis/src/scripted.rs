@@ -392,6 +392,36 @@ fn a_queue_is_waited_for_while_replies_come() {
     });
 }
 
+/// A call whose deadline passes while the server answers loses no verdict. Once the server is
+/// silent, such a call ends within a second.
+#[test]
+fn verdicts_that_are_on_their_way_are_waited_for() {
+    run(async {
+        const BETWEEN: Duration = Duration::from_millis(200);
+        let server = Server::start().await;
+        let filter = server.builder(PATIENCE).open().await.unwrap();
+        // Both times, the last answer comes after the deadline.
+        for answers in [20, 12] {
+            server.state().left = 0;
+            server.state().is_timed = true;
+            let clock = async {
+                for _ in 0..answers {
+                    tokio::time::sleep(BETWEEN).await;
+                    server.state().left += 1;
+                }
+            };
+            let inserts = join_all((0..20).map(|item| filter.insert_hash(item << 32)));
+            let start = Instant::now();
+            let (results, ()) = join(inserts, clock).await;
+            let verdicts = results.iter().filter(|result| result.is_ok()).count();
+            assert_eq!(verdicts, answers as usize, "{results:?}");
+            let silence = Duration::from_secs(u64::from(answers < 20));
+            let took = start.elapsed();
+            assert!(took < answers * BETWEEN + silence + 3 * STEP, "{took:?}");
+        }
+    });
+}
+
 /// If the filter is ready although the reply says otherwise, nothing of it is removed. If not, all
 /// is.
 #[test]

@@ -67,7 +67,8 @@ impl<T: ?Sized> Local<T> {
     }
 
     /// Inserts an item here, and not in Redis: see
-    /// [`RedisBloomFilter::push`](crate::RedisBloomFilter::push).
+    /// [`RedisBloomFilter::push`](crate::RedisBloomFilter::push). Returns `true` if the item was
+    /// certainly new to the copy.
     pub fn insert<Q: ?Sized>(&self, item: &Q) -> bool
     where
         T: Borrow<Q>,
@@ -84,7 +85,8 @@ impl<T: ?Sized> Local<T> {
     ///
     /// # Errors
     ///
-    /// [`SaveError`]. What was at the path is then still there.
+    /// [`SaveError`]. What was at the path is then still there, with one exception: see
+    /// `tamis_formats::save`.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), SaveError>
     where
         AnyStable: HashItem<T>,

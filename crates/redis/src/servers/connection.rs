@@ -15,7 +15,8 @@ use crate::servers::stream::{self, Trouble};
 use crate::servers::watched::{Gate, Watched};
 
 /// A connection on which nothing was heard for this time is asked whether it is alive, before a
-/// command that is not repeated. It costs one round trip.
+/// command that is not repeated. It costs one round trip. Until then, a call whose deadline has
+/// passed waits for its replies.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// A connection, and its number. A node to which the connection was lost has another number
@@ -90,8 +91,9 @@ impl Connection {
     }
 
     /// Sends commands and returns their replies. `limit`: how long the server may send nothing.
-    /// `end`: until when the call waits. Replies come in the order of the commands. So while others
-    /// come, the server works, and these commands wait for their turn.
+    /// `end`: until when the call waits, or longer while the server answers. Replies come in the
+    /// order of the commands. So while others come, the server works, and these commands wait for
+    /// their turn.
     pub(crate) async fn send(
         &mut self,
         pipeline: &Pipeline,
@@ -109,8 +111,11 @@ impl Connection {
         self.gate.ask();
         let before = self.gate.written();
         let late = || {
-            let heard = self.gate.heard().map_or(start, |heard| heard.max(start));
-            heard.checked_add(limit).map_or(end, |late| late.min(end))
+            let heard = self.gate.heard();
+            // A verdict that is on its way is not given up at the end of the call.
+            let end = heard.map_or(end, |heard| end.max(heard + IDLE));
+            let silent = heard.map_or(start, |heard| heard.max(start)).checked_add(limit);
+            silent.map_or(end, |silent| silent.min(end))
         };
         let mut commands = self.commands.clone();
         let mut sent = pin!(commands.send_packed_commands(pipeline, 0, pipeline.len()));
