@@ -24,7 +24,8 @@ pub enum BuildError {
     },
     /// The rate is too low for this type of filter at this capacity. The 64-bit hash limits every
     /// filter: an item has the same hash as one of `n` others with probability `n / 2^64`. A cuckoo
-    /// filter is also limited by its widest fingerprint.
+    /// filter is also limited by its widest fingerprint. If it grows, each doubling takes a bit of
+    /// that, so a higher first capacity allows a lower rate.
     RateTooLow {
         /// The rate given.
         rate: f64,
@@ -108,7 +109,8 @@ impl fmt::Display for BuildError {
                 write!(f, "the false-positive rate is {rate:?}; it must be between 0 and 1")
             }
             Self::RateTooLow { lowest, .. } if lowest >= 1.0 => {
-                f.write_str("the capacity is too high for a filter of this type, at any false-positive rate")
+                f.write_str("the capacity is too high for a filter of this type, or its growth has too many doublings, at any \
+                     false-positive rate")
             }
             Self::RateTooLow { rate, lowest } => write!(
                 f,

@@ -153,14 +153,15 @@ impl<F: Buildable> Builder<F> {
     /// growth of the other filter too.
     ///
     /// The filter starts with the memory for its capacity, at least 8 KiB, and grows with its
-    /// items, in place. Each doubling of the bound takes one bit more per item, until the filter
-    /// has grown accordingly; meanwhile the rate is lower. At the end of growth, inserts return
+    /// items, in place. Each doubling that is still possible takes one to two bits more per item on
+    /// average; meanwhile the rate is lower. At the end of growth, inserts return
     /// [`InsertError::Full`](crate::InsertError::Full).
     ///
     /// Address space is reserved for the bound. Linux with feature `std` takes memory when it is
     /// needed; elsewhere the allocator decides. If the system refuses the address space,
     /// [`build`](Self::build) returns [`BuildError::Alloc`]. If no fingerprint is wide enough for
-    /// the rate at the bound, it returns [`BuildError::RateTooLow`].
+    /// the rate at the bound, it returns [`BuildError::RateTooLow`]: each doubling takes a bit of
+    /// the fingerprint, so a higher first capacity allows a lower rate or a higher bound.
     ///
     /// # Examples
     ///

@@ -26,19 +26,16 @@ pub enum InsertError {
     /// Another item may still fit, but the filter is past its capacity. The first insert fails at
     /// about 88 % of the slots (2 slots per bucket), 95 % (3), 97 % (4), 98 % (5 and 8) or 99 %
     /// (7), and sooner if many items were inserted several times. A filter that grows returns this
-    /// error at its last size only.
-    ///
-    /// While other threads relocate items, the error may come slightly too early: an item in
-    /// relocation occupies two slots.
+    /// error at its last size only. While other threads relocate items, the error may come slightly
+    /// too early: an item in relocation occupies two slots.
     Full,
     /// All slots of the item's two buckets hold copies of this item, or of items that the filter
-    /// cannot distinguish from it. The number of these copies is twice the slots per bucket. Other
-    /// items can still be inserted.
+    /// cannot distinguish from it; or, in a filter that has grown to eight times its usual size for
+    /// copies of a few items, of these. Other items can still be inserted.
     TooManyCopies,
-    /// The filter has no room for the item, and cannot grow now, although it has not reached its
-    /// last size. Another thread has held a lock that growth needs for about a second (without
-    /// `std`, for a much shorter time). When that thread goes on, inserts succeed again. Until
-    /// then, each further insert that finds no room waits for milliseconds and returns this error.
+    /// The filter has no room for the item, and cannot grow now: another thread has held a lock
+    /// that growth needs for about a second (without `std`, for a much shorter time). Until that
+    /// thread goes on, each further insert that finds no room waits for milliseconds.
     Stalled,
 }
 
@@ -75,7 +72,8 @@ pub enum MergeError {
     /// The filters hash the same item differently: their algorithms or seeds differ.
     Hash,
     /// The items of both filters do not fit into one filter of this geometry. If the filters grow,
-    /// the merged one grows too, up to its last size.
+    /// the merged one grows too, up to its last size. The copies of one item are limited by its two
+    /// buckets at the size of the larger filter.
     Insert(InsertError),
     /// The allocation failed.
     Alloc {

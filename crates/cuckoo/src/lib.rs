@@ -19,13 +19,14 @@
 //! time, while other threads use it. A query reads two buckets at any size, and no answer changes.
 //! Growth has these costs:
 //!
-//! * An insert takes the lock of its item, and is slower, because the table is never far from full.
-//! * Until the filter has grown, each doubling of the bound costs one bit per item.
+//! * An insert takes the lock of its item, and is slower, since the table is mostly nearly full.
+//! * Each doubling that is still possible costs one to two bits per item on average.
 //! * The filter does not shrink. [`clear`](CuckooFilter::clear) keeps the memory too.
 //!
-//! Only an insert that finds no room waits for growth. If another thread stopped while it held a
-//! lock, the insert waits for about a second, and returns [`InsertError::Stalled`]. At its last
-//! size a full filter returns [`InsertError::Full`]. [`growth`] has the protocol and its proof.
+//! Only an insert that finds no room waits for growth. If another thread stopped with a lock that
+//! growth needs, the insert waits for about a second, and returns [`InsertError::Stalled`]. Calls
+//! that need this lock for their own item, at most one item in 256, wait until that thread goes on.
+//! At its last size a full filter returns [`InsertError::Full`]. [`growth`] has the protocol.
 //!
 //! A *slot* holds the fingerprint of one item. A *bucket* consists of a few slots. Each item has
 //! two buckets. The builder chooses the shape of the buckets that needs the fewest bits, or nearly
@@ -89,17 +90,13 @@
 //! results to a callback, in order. `insert_many`, `contains_many` and `remove_many` collect the
 //! results in a vector.
 //!
-//! * **They look ahead.** Up to 32 items are queried before the first result is passed on, so the
-//!   results after a callback may not reflect what the callback inserts. Up to 96 items are pulled
-//!   from the iterator before the first result.
-//! * **A slow iterator delays results.** A batch waits until it is full or the iterator ends. For a
-//!   channel, pass the items that are available (`receiver.try_iter()`), and block only for the
-//!   first item of the next batch.
-//! * **A panic in the iterator or the hasher loses no result of a change.** Items are pulled before
-//!   any item of their batch is inserted or removed, so the result of every change has been passed
-//!   on. (`insert_many` hashes all items first.)
-//! * **A panic in the callback** can lose the results of up to 31 further items, which have been
-//!   inserted or removed. The filter stays valid.
+//! * **They look ahead.** Up to 96 items are pulled from the iterator, and up to 32 are queried,
+//!   before the first result. So the results after a callback may not reflect what it inserts, and
+//!   a slow iterator delays results: of a channel, pass the items that are available
+//!   (`receiver.try_iter()`).
+//! * **A panic in the iterator or the hasher loses no result of a change**: a batch is complete
+//!   before any of it is inserted or removed. (`insert_many` hashes all items first.) A panic in
+//!   the callback can lose the results of up to 31 further changes. The filter stays valid.
 //!
 //! # Memory order
 //!

@@ -29,10 +29,10 @@ use crate::shared::Shared;
 /// copies of an item as two buckets have slots: ten at 1 % ([`InsertError::TooManyCopies`]).
 ///
 /// *Growth.* With [`max_capacity`](crate::Builder::max_capacity) the filter grows in place, and is
-/// full at its last size only. The copies of an item are limited by the slots of two buckets at the
-/// present size: at least four, at most 22. Every insert holds the lock of its item. If a thread
-/// stops in the middle of growth, inserts go on while there is room, and then return
-/// [`InsertError::Stalled`].
+/// full at its last size only ([the crate](crate) has the costs). The copies of an item are limited
+/// by the slots of two buckets at the present size: at least four, at most 22. Copies of a few
+/// items share buckets at every size. The filter grows to eight times its usual size for them, and
+/// refuses more copies of these items then.
 ///
 /// For items that are never removed, such as claims on work, use
 /// [`OnceCuckooFilter`](crate::OnceCuckooFilter).

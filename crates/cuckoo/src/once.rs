@@ -11,8 +11,8 @@ use crate::shared::Shared;
 /// A concurrent cuckoo filter whose `insert` is a test-and-set: **exactly one** of any number of
 /// concurrent inserts of an item returns `Ok(true)`.
 ///
-/// Use it to claim work. For most rates below 0.1 %, it needs less memory than the
-/// `OnceBloomFilter` of the crate `tamis`. An insert into a full filter returns an error. (The rate
+/// Use it to claim work. At rates below 0.1 %, it needs less memory than the `OnceBloomFilter` of
+/// the crate `tamis`. An insert into a full filter returns an error. (The rate
 /// of a Bloom filter rises instead.) If an item is a false positive, no insert of it returns
 /// `Ok(true)`; this happens at the [`false_positive_rate`](Self::false_positive_rate).
 ///
@@ -28,8 +28,7 @@ use crate::shared::Shared;
 /// the slots, an insert has to relocate other items, under one lock at a time.
 ///
 /// *Growth.* With [`max_capacity`](crate::Builder::max_capacity) the filter grows in place, and is
-/// full at its last size only. Each item still has at most one winner. If a thread stops in the
-/// middle of growth, inserts go on while there is room, and then return [`InsertError::Stalled`].
+/// full at its last size only. Each item still has at most one winner. See [the crate](crate).
 ///
 /// # Examples
 ///

@@ -2,8 +2,9 @@
 //!
 //! The buckets of a filter are an array of cache lines of eight words of 64 bits.
 //! [`try_copy_lines`] returns a copy of them, [`pass`] reads them without a copy, and
-//! [`from_lines`] makes a filter from them. Two filters with the same geometry, an equal hasher
-//! and the same words contain the same items.
+//! [`from_lines`] makes a filter from them, or [`frozen_from_lines`] one for queries where buckets
+//! of 128 bits are not supported ([`is_supported`]). Two filters with the same geometry, an equal
+//! hasher and the same words contain the same items.
 //!
 //! # Layout
 //!
@@ -23,12 +24,6 @@
 //! With any words, each method of the filter ends without a panic. But a filter from words that
 //! [`line_len`] refuses, or with another number of fingerprints than `len`, may report a wrong
 //! number of items and may be full too early. So check every line of a file.
-//!
-//! # Processors without atomics of 128 bits
-//!
-//! A filter with buckets of 128 bits that was saved on one machine may be loaded on a machine that
-//! does not support them ([`is_supported`]). There [`frozen_from_lines`] makes a filter for
-//! queries from it. [`from_lines`] returns an error.
 //!
 //! # Examples
 //!

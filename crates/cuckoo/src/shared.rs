@@ -266,7 +266,8 @@ impl<T: ?Sized, S> Shared<T, S> {
     pub(crate) fn read_figures(&self, buckets: Option<u64>) -> Figures {
         let all =
             self.table.grown().map_or_else(|| self.geometry().buckets(), growth::Table::places);
-        let step = |buckets: u64| (all / buckets.max(1)).max(1);
+        // Odd: in a table that grows, buckets at even positions hold fewer copies than the others.
+        let step = |buckets: u64| (all / buckets.max(1)).saturating_sub(1) | 1;
         let [items, fill, saturation] =
             [self.len() as f64, self.load_factor(), self.saturation()].map(Sampled::exact);
         Figures::new(items, fill, saturation, self.rate_of(buckets.map_or(1, step)))

@@ -50,6 +50,29 @@ fn a_filter_of_steady_size_does_not_grow() {
     assert!((99 * ITEMS..100 * ITEMS).all(|item| filter.contains(&item)));
 }
 
+/// Copies of a few items share buckets at every size. The filter doubles at most three times for
+/// them, instead of growing to its bound, and takes other items all the same.
+#[test]
+fn copies_of_a_few_items_do_not_fill_the_memory() {
+    const ITEMS: u64 = 1000;
+    for (copies, rate) in [(6, 1e-6), (8, 1e-6), (20, 1e-2)] {
+        let filter = filter(6000, 1_000_000_000, rate);
+        let mut refused = 0;
+        for item in (0..copies).flat_map(|_| 0..ITEMS) {
+            match filter.insert(&item) {
+                Ok(()) => {}
+                Err(InsertError::TooManyCopies) => refused += 1,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        // A table for all of them is filled to 80 % at least, just before it splits.
+        assert!(refused > 0 && filter.load_factor() > 0.8 / 8.0 / 1.1, "{filter:?}");
+        assert_eq!(filter.len() as u64 + refused, copies * ITEMS);
+        assert!((0..ITEMS).all(|item| filter.contains(&item)));
+        filter.try_extend(ITEMS..20_000).unwrap();
+    }
+}
+
 /// The same after growth and the removal of most items.
 #[test]
 fn room_is_used_again() {

@@ -194,6 +194,23 @@ fn a_sampled_rate_keeps_its_stated_error() {
     }
 }
 
+/// In a table that grows, the buckets at even positions and those at odd ones differ.
+#[test]
+fn a_sampled_rate_of_a_filter_that_grows_keeps_its_stated_error() {
+    for seed in 0..20 {
+        let builder = Builder::new(Rapid::with_seed(seed)).capacity(1000).max_capacity(1_000_000);
+        let filter: CuckooFilter<u64, Rapid> = builder.build().unwrap();
+        (0..60_000_u64).for_each(|item| filter.insert(&item).unwrap());
+        let rate = filter.false_positive_rate();
+        assert_eq!(filter.figures_sampled(u64::MAX).false_positive_rate, Sampled::exact(rate));
+        for sample in [100, 512, 1000, 3000] {
+            let sampled = filter.figures_sampled(sample).false_positive_rate;
+            let off = (sampled.value - rate).abs();
+            assert!(off <= 6.0 * sampled.standard_error, "{sample}: {sampled:?} of {rate:e}");
+        }
+    }
+}
+
 /// Additional copies of an item do not change the rate.
 #[test]
 fn copies_count_once() {

@@ -30,7 +30,7 @@
 //!
 //! # Which type?
 //!
-//! | You want | Use | If several threads insert one new item at once | Bits per item at 1 % / 1e-4 / 1e-6 / 1e-9 |
+//! | You want | Use | If several threads insert one new item at once | Bits per item, for ten million items, at 1 % / 1e-4 / 1e-6 / 1e-9 |
 //! |---|---|---|---|
 //! | to skip lookups of absent keys in a store or cache | [`BlockedBloomFilter`] | at least one call returns `true` | 12.0 / 25.6 / 40.7 / 90.0 |
 //! | each URL, job or event claimed by exactly one worker | [`OnceBloomFilter`] | **exactly one** call returns `true` | 12.0 / 25.7 / 40.8 / 90.4 |
@@ -38,14 +38,14 @@
 //! | the least memory above 0.1 %, with slower operations | [`BloomFilter`] | at least one call returns `true` | 9.6 / 19.2 / 29.0 / 43.4 |
 //! | to remove items, or to count copies | [`CuckooFilter`] | each call adds a copy | 13.1 / 19.5 / 26.3 / 37.2 |
 //! | to remove items, with inserts that never fail | [`CountingBloomFilter`] | at least one call returns `true`; each adds a copy | 47.8 / 102.4 / 162.7 / 359.9 |
-//! | the least memory for most rates below 0.03 %, or claims that return an error when the filter is full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 19.5 / 26.3 / 37.2 |
+//! | the least memory of all types at most rates below 0.03 %, or claims that return an error when the filter is full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 19.5 / 26.3 / 37.2 |
 //! | a filter whose size you cannot guess: it grows while threads use it | [`ScalableBloomFilter`] | at least one call returns `true` | those of a blocked filter, times 1.0 to 1.7; [times up to 7 just after it has grown](guide::grow#by-slices) |
 //! | claims whose number you cannot guess | [`OnceScalableBloomFilter`] | **exactly one** call returns `true` | those of a blocked filter, times 1.0 to 1.7; [times up to 7 just after it has grown](guide::grow#by-slices) |
 //!
 //! Both cuckoo filters grow in place, while threads use them, if the builder gets a
-//! [`max_capacity`](cuckoo::Builder::max_capacity). They then take one bit more per item for each
-//! doubling that is still possible. Use them if the filter must grow, and either items are removed
-//! or each item has one winner.
+//! [`max_capacity`](cuckoo::Builder::max_capacity). They then take one to two bits more per item,
+//! on average, for each doubling that is still possible. Use them if the filter must grow, and
+//! either items are removed or each item has one winner.
 //!
 //! The 26.3 bits of the cuckoo filters need x86-64 with AVX; elsewhere they take 37.2. [The
 //! guide](guide::figures) compares speed.

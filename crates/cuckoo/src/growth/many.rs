@@ -38,7 +38,7 @@ impl Counted<'_> {
 
     #[inline(always)]
     fn insert_placed(self, placed: &Placed) -> Result<(), InsertError> {
-        insert(self.table, placed)?;
+        insert(self.table, placed, Some(self.len))?;
         self.added(placed.class);
         Ok(())
     }
@@ -76,7 +76,9 @@ impl Counted<'_> {
                 if once {
                     self.insert_placed_once(&placed)?;
                 } else {
-                    self.insert_placed(&placed)?;
+                    // The merged filter grows for copies of a few items, too.
+                    insert(self.table, &placed, None)?;
+                    self.added(class);
                 }
             }
         }

@@ -43,7 +43,7 @@ type Query = fn(&Table, u64) -> bool;
 type Claim = fn(&Table, Class) -> Result<bool, InsertError>;
 
 fn insert(table: &Table, class: Class) -> Result<(), InsertError> {
-    insert::insert(table, &table.placed(class))
+    insert::insert(table, &table.placed(class), None)
 }
 
 fn insert_once(table: &Table, class: Class) -> Result<bool, InsertError> {

@@ -28,12 +28,17 @@ const MAX_THREADS: usize = 8;
 /// huge page, and in huge pages.
 ///
 /// Of lines that are written little by little, `written` of them soon, the first are in small
-/// pages: up to [`MIN`], if fewer are written. The first write would take a whole huge page.
+/// pages: up to [`MIN`], if fewer are written. The first write would take a whole huge page. They
+/// are address space only, which may exceed the memory that the system has.
 pub(super) fn reserved(count: usize, written: usize) -> Option<(NonNull<Line>, MmapMut)> {
     let bytes = count.checked_mul(LINE_BYTES)?;
+    let mut options = MmapOptions::new();
+    if written < count {
+        options.no_reserve_swap();
+    }
     let small = if written < count.min(MIN) { MIN * LINE_BYTES } else { 0 };
     if count < MIN {
-        let mut mapping = MmapOptions::new().len(bytes).map_anon().ok()?;
+        let mut mapping = options.len(bytes).map_anon().ok()?;
         // Where the system gives huge pages to all memory, too. An error is no failure.
         if small != 0 {
             let _ = mapping.advise(Advice::NoHugePage);
@@ -42,7 +47,7 @@ pub(super) fn reserved(count: usize, written: usize) -> Option<(NonNull<Line>, M
     }
     // Whole huge pages, and one more: the system aligns a mapping to a small page only.
     let mapped = bytes.checked_next_multiple_of(HUGE_PAGE)?.checked_add(HUGE_PAGE)?;
-    let mut mapping = MmapOptions::new().len(mapped).map_anon().ok()?;
+    let mut mapping = options.len(mapped).map_anon().ok()?;
     // Skip to the first huge page, and ask for huge pages from there on, before anything is
     // touched. If the system has none, small pages serve as well: an error is no failure.
     let start = mapping.as_ptr().align_offset(HUGE_PAGE);
@@ -114,6 +119,22 @@ mod tests {
         if let (false, Some(before)) = (enabled.contains("[never]"), before) {
             // At least one more: free memory may be too fragmented for all of them.
             assert!(in_huge_pages() > Some(before), "the mapping has no huge page");
+        }
+    }
+
+    /// Unless the system promises no more memory than it has. (The lines of `meminfo` are in KiB.)
+    #[test]
+    fn a_reservation_may_exceed_the_memory() {
+        let setting = fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap_or_default();
+        let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        let size = |name| {
+            let line = meminfo.lines().find_map(|line| line.strip_prefix(name));
+            let kib = line.and_then(|rest| rest.trim().strip_suffix(" kB")?.trim().parse().ok());
+            kib.unwrap_or(0_usize) << 10
+        };
+        let all = size("MemTotal:") + size("SwapTotal:");
+        if setting.trim() == "0" && all > 0 {
+            assert!(reserved(2 * all / LINE_BYTES, MIN).is_some(), "twice {all} bytes");
         }
     }
 
