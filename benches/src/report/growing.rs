@@ -91,8 +91,8 @@ pub(super) fn page(data: &Data, charts: &[&str]) -> String {
     let mut page = Page::new("Filters that grow, remove or forget");
     page.chart(charts, "latency", "The latency of single inserts, growing and not");
     page.text(
-        "The chart shows how long the slowest of a number of inserts takes. The aims of growth are \
-         in [REPORT.md](REPORT.md#aims).",
+        "The chart shows the time that one insert of 10, of 100 and so on exceeds. The aims of \
+         growth are in [REPORT.md](REPORT.md#aims).",
     );
     for (first, most) in extents(data, LAST) {
         page.head(&format!(
@@ -140,8 +140,8 @@ pub(super) fn page(data: &Data, charts: &[&str]) -> String {
         let items = count(point.items);
         let text = match section {
             "chains" => format!(
-                "The first rows are fixed filters made for {items} items, the others filters made \
-                 for {} items that have grown to {items}. Nanoseconds per item, the fastest of the \
+                "The first three rows are fixed filters made for {items} items, the others filters \
+                 made for {} items that have grown to {items}. Nanoseconds per item, the fastest of the \
                  runs, on one thread at a rate of 1 %. Inserts are timed from the first to the \
                  last item, growth included. Bits are missing where a filter does not report its \
                  present size.",

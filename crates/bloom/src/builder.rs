@@ -20,8 +20,8 @@ pub(crate) const DEFAULT_RATE: f64 = 0.01;
 /// * the sizes of an existing filter ([`like`](Self::like)).
 ///
 /// Filters whose items lie in one line also take [`words`](Self::words), which trades memory for
-/// speed. Finding the sizes takes about a microsecond at the rates 0.1, 0.01 and so on to 1e-9, and
-/// 2 to 6 at most others. To build many filters of one size at another rate, pass the geometry of
+/// speed. Finding the sizes takes about 1 µs at the rates 0.1, 0.01 and so on to 1e-9, and 2 to 6
+/// µs at most other rates. To build many filters of one size at another rate, pass the geometry of
 /// the first to [`like`](Self::like).
 ///
 /// # Examples

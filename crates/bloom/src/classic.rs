@@ -9,9 +9,9 @@ use crate::shared::Shared;
 /// more for each tenfold lower rate.
 ///
 /// The bits of an item lie anywhere in the array (Bloom 1970). An operation therefore touches up to
-/// one cache line per probe: 6 at 1 %. Out of cache
-/// [`BlockedBloomFilter`](crate::BlockedBloomFilter) is several times faster and needs a little
-/// more memory.
+/// one cache line per probe: 6 at 1 %. In large arrays a
+/// [`BlockedBloomFilter`](crate::BlockedBloomFilter) answers twice as fast and inserts three times
+/// as fast. It needs 1.25 times the memory at 1 %, 1.4 times at 1e-6 and twice at 1e-9.
 ///
 /// An insert is lock-free: one `fetch_or` for each missing bit. A query is wait-free: at most one
 /// load per probe. See [the crate](crate) for the guarantees under concurrency.

@@ -11,7 +11,7 @@ use crate::filter::Buildable;
 
 /// Exclusive access to a filter, from `get_mut`.
 ///
-/// Inserts are plain stores, several times cheaper than atomic operations.
+/// Inserts are plain stores: one takes 0.5 to 0.8 of the time of an atomic one.
 ///
 /// # Examples
 ///

@@ -107,10 +107,10 @@ impl<F: Growing> ScalableBuilder<F> {
     /// Sets the number of items at which growth ends. Give it if you know a bound: the filter takes
     /// fewer bits, above all in the last slice and at rates of 1e-9 and below. Without it, growth
     /// ends where the page of the filter [says](crate::ScalableBloomFilter#where-growth-ends). The
-    /// first slice is not larger.
+    /// first slice is never made for more items than this.
     ///
-    /// At most half of `rate · 2^64`: more is [`BuildError::RateTooLow`] at the build. 0 counts as
-    /// 1.
+    /// The number must be at most half of `rate · 2^64`: for a larger one, `build` returns
+    /// [`BuildError::RateTooLow`]. 0 counts as 1.
     ///
     /// # Examples
     ///

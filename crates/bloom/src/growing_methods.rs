@@ -63,9 +63,9 @@ macro_rules! methods {
                 self.chain.clear();
             }
 
-            /// Returns the number of items at which growth ends. Up to there the filter stays below
-            /// its rate. A [limit](crate::ScalableBuilder::max_size_in_bytes) for the memory, or
-            /// memory that cannot be allocated, may end it earlier.
+            /// Returns the number of items at which growth ends. Up to there the expected rate
+            /// stays below the request. A [limit](crate::ScalableBuilder::max_size_in_bytes) for
+            /// the memory, or memory that cannot be allocated, may end it earlier.
             ///
             /// The default is half of `rate · 2^64`. If that is above 10^10, the default is the
             /// geometric mean of that and 10^10. The builder takes [another

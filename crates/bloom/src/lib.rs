@@ -70,16 +70,17 @@
 //! # Locks
 //!
 //! Writes to a [`RotatingBloomFilter`], to a [`OnceScalableBloomFilter`], and to a
-//! [`OnceBloomFilter`] with several words per item hold a lock for a few stores; `rotate`, `clear`
-//! and `advance` hold one while they clear a generation. So:
+//! [`OnceBloomFilter`] with several words per item hold a lock for a few stores. In a
+//! [`RotatingBloomFilter`], `rotate`, `clear` and `advance` hold one while they clear a generation,
+//! and `forget_time`, `clock_changes`, `clone` and a save hold one, too. So:
 //!
-//! * **Fork only while no other thread writes to such a filter.** A lock that a thread holds at
-//!   that moment stays locked in the child, where the thread does not exist. A write there would
-//!   wait for ever.
+//! * **Fork only while no other thread writes to such a filter, or makes one of these calls.** A
+//!   lock that a thread holds at that moment stays locked in the child, where the thread does not
+//!   exist. A write there would wait for ever.
 //! * **Do not write to such a filter in a signal handler.** It may have interrupted the holder of
 //!   the lock.
 //!
-//! Queries take no lock, and neither does any call of the other filters.
+//! Queries take no lock. No call of the other filters takes one.
 //!
 //! # Metrics
 //!

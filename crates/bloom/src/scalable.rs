@@ -5,8 +5,10 @@ use tamis_hash::DefaultHashBuilder;
 use crate::bits::Free;
 use crate::chain::Chain;
 
-/// A Bloom filter that grows: it needs no size, stays below its false-positive rate up to its
-/// [`max_capacity`](Self::max_capacity), and any number of threads use it while it grows.
+/// A Bloom filter that grows: it needs no size, its expected false-positive rate stays below the
+/// request up to its [`max_capacity`](Self::max_capacity), and any number of threads use it while
+/// it grows. (The [builder](crate::ScalableBuilder::false_positive_rate) says how far the rates of
+/// small filters vary.)
 ///
 /// It is a chain of blocked filters, called slices. Each holds three times the items of the slice
 /// before it, at a lower rate. The last slice holds what is left of `max_capacity`, up to six times

@@ -13,7 +13,8 @@ use crate::filter::Filter;
 /// A filter that answers queries and accepts no items: what a saved filter is when it is mapped
 /// from its file.
 ///
-/// All threads can query it by `&self`. Nothing changes it, so a query takes no lock and is never
+/// All threads can query it by `&self`. It has no method that changes the filter. If nothing else
+/// changes it (a `Frozen<Arc<F>>` does not prevent that), a query takes no lock and is never
 /// repeated.
 ///
 /// # Examples

@@ -182,7 +182,8 @@ macro_rules! queries {
                 self.0.figures(py)
             }
 
-            /// Scan the filter. Return an estimate of the number of items in it.
+            /// Scan the filter. Return an estimate of the number of items in it (of copies: the
+            /// number).
             ///
             /// >>> import tamis
             /// >>> seen = tamis.BloomFilter(1000)

@@ -17,8 +17,8 @@ use crate::single::one_by_one;
 /// room for one, both raise `tamis.Full`: the copies before it stay, and `update` adds none after
 /// it. With `max_capacity` the filter grows up to that number of copies.
 ///
-/// Remove only what you have added, once per copy: the removal of another item removes one that
-/// looks like it, which is then not found.
+/// Remove only what you have added, once per copy: the removal of another item may remove one that
+/// the filter cannot distinguish from it, which is then not found.
 ///
 /// >>> import tamis
 /// >>> open_jobs = tamis.CuckooFilter(1000, 1e-6)
@@ -61,7 +61,7 @@ impl CuckooFilter {
         Ok(Self(Keyed::new(Box::new(builder.build().map_err(of_build)?), key)))
     }
 
-    /// The number of copies that the filter was built for.
+    /// The number of copies that the filter was built for: `max_capacity`, if that was given.
     #[getter]
     fn capacity(&self) -> usize {
         self.0.filter.capacity()
@@ -85,7 +85,7 @@ impl CuckooFilter {
         if self.discard(item)? { Ok(()) } else { Err(PyKeyError::new_err(item.clone().unbind())) }
     }
 
-    /// Return the number of copies of an item. It may count copies of items that look like it.
+    /// Return the number of copies of an item, and of those that the filter cannot distinguish.
     #[pyo3(signature = (item, /))]
     fn count(&self, item: &Bound<'_, PyAny>) -> PyResult<u32> {
         Ok(self.0.filter.by_hash().count(self.0.keys.hash(item)?))

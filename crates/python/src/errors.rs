@@ -10,7 +10,13 @@ use tamis::formats::{LoadError, SaveError};
 use tamis::{BuildError, UnionError};
 use tamis_redis::Error as RemoteError;
 
-create_exception!(tamis, Full, PyException, "The filter is full: the item was not added.");
+create_exception!(
+    tamis,
+    Full,
+    PyException,
+    "There is no room for this item, and it was not added. Other items may still fit:\n\
+     a filter holds a limited number of copies of one item."
+);
 create_exception!(
     tamis,
     FormatError,

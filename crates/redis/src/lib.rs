@@ -14,11 +14,12 @@
 //!
 //! All bits of an item are in one key, and one `BITFIELD` command sets them and returns their old
 //! values. (Two kinds of insert are scripts: those whose hash selects them to count bits, and those
-//! of a filter with a window.) The server runs one command at a time, so of any number of clients that insert an item, one finds a
-//! bit that was 0: its insert returns `true`, and all others return `false`. (None returns `true`
-//! if the item was a false positive before, or becomes one.) This holds while the filter grows:
-//! [`protocol`] has the proof. If the reply to an insert is lost, that insert returns
-//! [`Error::VerdictUnknown`], and is not sent again; then *exactly one* becomes *at most one*.
+//! of a filter with a window.) The server runs one command at a time, so of any number of clients
+//! that insert an item, one finds a bit that was 0: its insert returns `true`, and all others
+//! return `false`. (None returns `true` if the item was a false positive before, or becomes one.)
+//! This holds while the filter grows: [`protocol`] has the proof. If the reply to an insert is
+//! lost, that insert returns [`Error::VerdictUnknown`], and is not sent again; then *exactly one*
+//! becomes *at most one*.
 //!
 //! # What a failure costs
 //!

@@ -236,10 +236,10 @@ macro_rules! methods {
             ///
             /// # Errors
             ///
-            /// [`Error::Mismatch`] if the filter does not fit. This is checked before any command is
-            /// sent: nothing is changed, and the error is this one even if the filter in Redis was
-            /// replaced. After any other error some shards have the items and others have not; a
-            /// push can be repeated.
+            /// [`Error::Mismatch`] if the filter does not fit. This is checked before any command
+            /// is sent: nothing is changed, and the error is this one even if the filter in Redis
+            /// was replaced. After any other error some shards have the items and others have not;
+            /// a push can be repeated.
             ///
             /// # Examples
             ///

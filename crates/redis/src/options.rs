@@ -191,8 +191,8 @@ impl Options {
         })
     }
 
-    /// Returns an error if inserts are to wait for replicas, and the user has no right to. An insert
-    /// could only say that none has confirmed.
+    /// Returns an error if inserts are to wait for replicas, and the user has no right to. An
+    /// insert could only say that none has confirmed.
     async fn require_wait(&self, access: Access<'_>) -> Result<(), Error> {
         if self.confirm.is_none() {
             return Ok(());

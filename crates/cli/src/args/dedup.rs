@@ -77,12 +77,11 @@ pub(crate) struct DedupArgs {
     fixed: bool,
 
     /// Keep only the last N printed records, such as 10M: bounded memory, for input that never
-    /// ends. A record is printed if it is not one of these N
+    /// ends. None of these N is printed again; an older record may be
     ///
-    /// None of the last N printed records is printed again. An older record may be: after about 1.2
-    /// N + 5 printed records every record is forgotten. Seeing a record again does not extend its
-    /// stay: it is printed once per window. The rate is 1e-9 without --rate. Each of the N takes
-    /// about 19 bytes, and 9 at a rate of 1e-6.
+    /// After about 1.2 N + 5 printed records every record is forgotten. Seeing a record again does
+    /// not extend its stay: it is printed once per window. The rate is 1e-9 without --rate. Each of
+    /// the N takes about 19 bytes, and 9 at a rate of 1e-6.
     #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["repeated", "kind", "capacity", "fixed"])]
     window: Option<u64>,
 

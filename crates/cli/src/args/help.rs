@@ -25,8 +25,9 @@ const fn short(command: &'static str, id: &'static str, text: &'static str) -> S
     Short { command, id, text }
 }
 
-const SHORT: [Short; 36] = [
+const SHORT: [Short; 37] = [
     short("", "files", "Files to read, in order; none or '-' is standard input"),
+    short("index", "files", "Files to index"),
     short("", "filter", "The file of the filter, or redis://host:port/#name"),
     short("remove", "filter", "The file of the filter"),
     short("delete", "filter", "The address of the filter: redis://host:port/#name"),

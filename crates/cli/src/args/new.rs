@@ -95,8 +95,8 @@ pub(crate) struct NewArgs {
     pub(crate) window: Option<Window>,
 
     /// Create a filter that loses a new record with at most this probability, such as 1e-6 or
-    /// 0.01%. A filter of fixed size keeps to it up to --capacity records [default with --kind:
-    /// 1e-6, with --window: 1e-9]
+    /// 0.01%. A filter of fixed size keeps to it up to --capacity records [default: 1e-6, with
+    /// --window in a file 1e-9; a table has no rate]
     #[arg(long, value_name = "P", value_parser = rate)]
     pub(crate) rate: Option<f64>,
 

@@ -18,7 +18,7 @@ const LONGEST: Duration = Duration::from_secs(10 * 365 * 86_400);
 pub(crate) struct ServerArgs {
     /// How long each call tries to reach the server of a filter in Redis, such as 10s or 5min
     /// [default: 30s, in which a cluster with its usual settings replaces a failed master]. After a
-    /// second a line says what the run waits for, except with --quiet
+    /// second a line says what the run waits for. The option --quiet, where there is one, omits it
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     deadline: Option<Duration>,
 }

@@ -66,12 +66,11 @@ impl Options {
         F::of_body(&header, hasher, load_body(&file, &header)?)
     }
 
-    /// Loads a filter from a file for queries only, on every processor: no operation of [`Frozen`]
-    /// writes.
+    /// Loads a filter from a file for queries only: no operation of [`Frozen`] writes.
     ///
     /// # Errors
     ///
-    /// As [`load`](crate::load), but buckets of 128 bits are possible on every processor, except
+    /// As [`load`](crate::load), but buckets of 128 bits are loaded on every processor, except
     /// those of a filter that grows.
     ///
     /// # Examples

@@ -41,7 +41,8 @@ class _ArrowStream(Protocol):
 _Items: TypeAlias = Iterable[_Item] | _ArrowArray | _ArrowStream
 
 class Full(Exception):
-    """The filter is full: the item was not added."""
+    """There is no room for this item, and it was not added. Other items may still fit:
+    a filter holds a limited number of copies of one item."""
 
     results: list[bool]
     """Only after `add_many`: the results before the error."""
@@ -96,7 +97,7 @@ class _Filter:
     def figures(self) -> Figures:
         """Scan the filter. Return its number of items, its fill and its rate."""
     def approx_len(self) -> int:
-        """Scan the filter. Return an estimate of the number of items in it."""
+        """Scan the filter. Return an estimate of the number of items in it (of copies: the number)."""
     def __sizeof__(self) -> int: ...
     def __reduce__(self) -> tuple[object, ...]: ...
 
@@ -105,7 +106,7 @@ class _Set(_Filter):
     """A filter in which an item is new or not."""
 
     def add(self, item: _Item, /) -> bool:
-        """Add an item. Return True if it is new."""
+        """Add an item. Return True if it is new: of several threads, one gets True."""
     def add_many(self, items: _Items, /) -> memoryview[bool]:
         """Add all items of an iterable. Return a buffer of bools: which were new."""
 
@@ -190,7 +191,7 @@ class CuckooFilter(_Filter, _Saved):
     ) -> Self: ...
     @property
     def capacity(self) -> int:
-        """The number of copies that the filter was built for."""
+        """The number of copies that the filter was built for: `max_capacity`, if that was given."""
     def add(self, item: _Item, /) -> None:
         """Add a copy of an item. Raise `tamis.Full` if there is no room."""
     def discard(self, item: _Item, /) -> bool:
@@ -198,7 +199,7 @@ class CuckooFilter(_Filter, _Saved):
     def remove(self, item: _Item, /) -> None:
         """Remove a copy of an item. Raise KeyError if there is none. Remove only what was added."""
     def count(self, item: _Item, /) -> int:
-        """Return the number of copies of an item. It may count copies of items that look like it."""
+        """Return the number of copies of an item, and of those that the filter cannot distinguish."""
     def update(self, *iterables: _Items) -> int:
         """Add all items of the iterables. Return how many were new.
 

@@ -71,8 +71,8 @@ pub(crate) fn queried(
     complete.then_some((identity.state(tag), found))
 }
 
-/// Reads the tag only. `GETRANGE` reads at any position: a server whose `proto-max-bulk-len` is less
-/// than a slice refuses a `BITFIELD` there, also for a slice that does not exist yet.
+/// Reads the tag only. `GETRANGE` reads at any position: a server whose `proto-max-bulk-len` is
+/// less than a slice refuses a `BITFIELD` there, also for a slice that does not exist yet.
 pub(crate) fn state(key: &str, slice: &Slice) -> Cmd {
     read(key, slice.line_bytes(), slice.line_bytes() + TAG_BYTES)
 }
