@@ -31,6 +31,7 @@ use crate::memory;
 mod signals;
 
 use self::signals::Signals;
+pub(crate) use self::signals::survive_limits;
 
 /// Signals that come within this time are one request: `timeout` sends a signal to the program and
 /// then to its group.

@@ -309,7 +309,7 @@ impl Why {
 const fn code_of_unopened(kind: ErrorKind) -> u8 {
     match kind {
         ErrorKind::IsADirectory | ErrorKind::PermissionDenied | ErrorKind::NotFound => 2,
-        ErrorKind::NotADirectory => 2,
+        ErrorKind::NotADirectory | ErrorKind::InvalidFilename => 2,
         _ => 1,
     }
 }

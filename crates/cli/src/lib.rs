@@ -51,6 +51,7 @@ use crate::error::Exits;
 /// Runs the command that the command line names, and returns the exit code.
 #[must_use]
 pub fn main() -> ExitCode {
+    ending::survive_limits();
     if let Err(error) = memory::check_run(0) {
         screen::report(&error);
         // To parse the command line might take more memory than there is.

@@ -13,19 +13,26 @@ pub(crate) struct Frames<R> {
     decoder: FrameDecoder,
     /// Whether the decoder is in a frame.
     inside: bool,
+    /// The largest window for which there was memory at the first frame.
+    largest: Option<u64>,
 }
+
+/// The decoder takes up to three times the window: its buffer is a power of two, and it has the old
+/// one while it grows. It cannot report that there is no memory.
+const WINDOWS: u64 = 3;
 
 impl<R: BufRead> Frames<R> {
     pub(crate) fn new(source: R) -> Self {
-        Self { source, decoder: FrameDecoder::new(), inside: false }
+        Self { source, decoder: FrameDecoder::new(), inside: false, largest: None }
     }
 
     /// Enters the next frame with data. Returns `false` at the end of the file.
     fn enter(&mut self) -> io::Result<bool> {
         while !self.source.fill_buf()?.is_empty() {
-            // The decoder allocates up to twice the window, and cannot report a failure.
-            let most = memory::left().map_or(u64::MAX, |left| left / 2);
-            self.decoder.set_max_window_size(most.min(DEFAULT_MAX_WINDOW_SIZE));
+            let windows = |bytes: Option<u64>| bytes.map_or(u64::MAX, |bytes| bytes / WINDOWS);
+            let largest = *self.largest.get_or_insert_with(|| windows(memory::available()));
+            let largest = largest.min(windows(memory::left()));
+            self.decoder.set_max_window_size(largest.min(DEFAULT_MAX_WINDOW_SIZE));
             match self.decoder.reset(&mut self.source) {
                 Ok(()) => return Ok(true),
                 // The decoder reports a skippable frame as an error, after its header.
@@ -74,7 +81,7 @@ fn invalid(error: &FrameDecoderError) -> io::Error {
         FrameDecoderError::WindowSizeTooBig { requested, .. }
             if *requested <= DEFAULT_MAX_WINDOW_SIZE =>
         {
-            return memory::short(2 * *requested as usize);
+            return memory::short((WINDOWS * *requested) as usize);
         }
         FrameDecoderError::WindowSizeTooBig { .. } => {
             "the window of a frame is larger than 128 MiB; 'zstd -dc --long=31' decompresses it"

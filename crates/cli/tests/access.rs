@@ -122,6 +122,42 @@ fn a_directory_that_cannot_be_read_is_refused_before_any_output() {
     }
 }
 
+/// What the system does not let another file replace is found before any output, and before the
+/// file of `-o` is replaced.
+#[test]
+fn a_filter_that_cannot_be_replaced_is_refused_before_any_output() {
+    if !geteuid().is_root() {
+        println!("NOT TESTED: only root can run the program as another user");
+        return;
+    }
+    let files = Files::new();
+    files.write("in", "a\nb\n");
+    files.write("out", "old");
+    files.run(
+        &["new", "-q", "f", "none"].map(|word| if word == "none" { "/dev/null" } else { word }),
+    );
+    copy_program(&files.path("tamis"));
+    // A user who may write the file, and may not remove it.
+    fs::set_permissions(files.path("f"), Permissions::from_mode(0o666)).expect("ours");
+    fs::set_permissions(files.0.path(), Permissions::from_mode(0o1777)).expect("ours");
+    let mut as_user = Command::new(files.path("tamis"));
+    as_user.args(["new", "f", "in", "-o", "out"]).uid(4243).gid(4243);
+    // A file that is mounted alone, as for a container.
+    let mut mounted = Command::new("unshare");
+    mounted.args(["-m", "sh", "-c", "mount --bind f f && exec ./tamis new f in -o out"]);
+    for (mut run, cause) in [(as_user, "sticky"), (mounted, "mount point")] {
+        let output = run.current_dir(&files.0).stdin(Stdio::null()).output().expect("it runs");
+        let text = String::from_utf8_lossy(&output.stderr);
+        if text.contains("unshare failed") || text.contains("mount:") {
+            println!("NOT TESTED: this container cannot mount: {text}");
+            continue;
+        }
+        assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]), "{text}");
+        assert!(text.contains(cause) && text.lines().count() == 1, "{text}");
+        assert_eq!(files.read("out"), b"old");
+    }
+}
+
 /// The lock that a killed run of another user has left is used, and removed.
 #[test]
 fn the_lock_of_another_user_is_no_obstacle() {

@@ -79,6 +79,24 @@ fn bad_files_are_2_before_any_output() {
     }
 }
 
+/// In every command.
+#[test]
+fn a_name_that_no_file_can_have_is_2() {
+    let name = "a".repeat(300);
+    for args in [["dedup", "-q"], ["info", "--json"], ["remove", "-q"], ["new", "-q"]] {
+        let assert = tamis().args(args).arg(&name).assert().code(2).stdout("");
+        assert!(line_said(&assert).contains("name too long"), "{args:?}");
+    }
+}
+
+#[test]
+fn a_negative_duration_is_said() {
+    for args in [["--save-every", "-1s"], ["--save-every", "--quiet"]] {
+        let text = line_said(&tamis().args(["new", "f"]).args(args).assert().code(2));
+        assert!(text.contains("--save-every") && text.contains(args[1]), "{text}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_unreadable_file_is_2_before_any_output() {

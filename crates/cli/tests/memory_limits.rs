@@ -32,7 +32,8 @@ fn text(bytes: &[u8]) -> String {
 fn filters() -> Files {
     let files = Files::new();
     let lines: String = (0..60_000).map(|line| format!("https://example.org/{line}\n")).collect();
-    files.write("in", lines);
+    files.write("in", &lines);
+    files.write("many", lines.repeat(2));
     files.run(&["new", "-q", "table", "in", "-o", "out"]);
     for kind in ["blocked", "cuckoo", "counting", "scalable"] {
         files.run(&["build", "-q", "-o", kind, "--kind", kind, "in"]);
@@ -48,8 +49,10 @@ fn filters() -> Files {
 }
 
 /// Commands that take memory in different ways.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 21] = [
     "dedup -q in -o out",
+    "dedup -q in -o out.zst",
+    "query -q blocked many -o out.zst",
     "dedup -q --threads 4 --rate 1e-6 in -o out",
     "new -q created in",
     "new -q table in",

@@ -6,11 +6,11 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 use std::{env, thread};
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::tempdir;
 
 use crate::common::processes::{kill, piped, until};
@@ -50,6 +50,33 @@ fn a_signal_that_was_inherited_as_ignored_stays_ignored() {
         assert!(child.wait().expect("it ends").success());
         tamis().args(["new", "-q"]).arg(&filter).write_stdin("a\nb\nc\n").assert().stdout("c\n");
     }
+}
+
+/// The system ignores a signal to the first process of a container unless the process handles it.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_first_process_of_a_container_ends_with_the_status_of_the_signal() {
+    let files = Files::new();
+    let mut first = Command::new("unshare");
+    first.args(["-p", "-f", "--kill-child"]).arg(program().get_program()).args(["new", "-q", "f"]);
+    let first = first.current_dir(&files.0).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let Ok(mut child) = first.spawn() else {
+        println!("NOT TESTED: there is no unshare");
+        return;
+    };
+    let mut output = BufReader::new(child.stdout.take().expect("piped"));
+    _ = child.stdin.as_mut().expect("piped").write_all(b"a\n");
+    if line(&mut output) != "a\n" {
+        println!("NOT TESTED: this user may start no container");
+        _ = child.wait();
+        return;
+    }
+    let children = format!("/proc/{0}/task/{0}/children", child.id());
+    let inner = fs::read_to_string(children).expect("one child");
+    let inner = Pid::from_raw(inner.trim().parse().expect("a number")).expect("not 0");
+    kill_process(inner, Signal::TERM).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(128 + 15));
+    assert_eq!(files.names(), ["f"]);
 }
 
 /// A command that creates no file leaves the signals to the system.
@@ -203,6 +230,25 @@ fn a_limit_of_the_size_of_files_is_an_error() {
         assert_eq!(output.status.code(), Some(1), "{run}: {text}");
         assert!(text.lines().count() == 1 && text.contains("File too large"), "{run}: {text}");
         assert_eq!(files.names(), ["in"]);
+    }
+}
+
+/// So is a limit of the file that standard output is.
+#[test]
+fn standard_output_in_a_file_that_may_not_grow_is_an_error() {
+    let files = Files::new();
+    let lines: String = (0..10_000).map(|line| format!("{line}\n")).collect();
+    files.write("in", lines);
+    files.run(&["build", "-q", "-o", "f", "in"]);
+    for args in [&["dedup", "-q", "in"][..], &["query", "-q", "-e", "f", "in"]] {
+        let mut shell = by_shell("ulimit -c 0; ulimit -f 8");
+        let output = File::create(files.path("out")).expect("created");
+        let shell = shell.args(args).current_dir(&files.0).stdin(Stdio::null()).stdout(output);
+        let run = shell.output().expect("a shell");
+        let text = String::from_utf8_lossy(&run.stderr);
+        let code = if args[0] == "query" { 2 } else { 1 };
+        assert_eq!((run.status.code(), text.lines().count()), (Some(code), 1), "{text}");
+        assert!(text.contains("too large"), "{text}");
     }
 }
 

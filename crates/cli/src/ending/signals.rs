@@ -2,6 +2,8 @@
 //! default.
 
 #[cfg(unix)]
+pub(crate) use self::unix::survive_limits;
+#[cfg(unix)]
 pub(super) use self::unix::{Signals, end, receive};
 
 #[cfg(unix)]
@@ -23,6 +25,11 @@ mod unix {
         }
     }
 
+    /// Makes a write beyond the limit of the size of files an error, like that to a full disk.
+    pub(crate) fn survive_limits() {
+        let _ = flag::register(SIGXFSZ, Arc::default());
+    }
+
     /// Calls `serve` for each signal from now on, in a new thread. Returns `None` if the system
     /// refuses: the signals then do what they do by default.
     pub(crate) fn receive(serve: fn(i32)) -> Option<Signals> {
@@ -32,8 +39,6 @@ mod unix {
         let receive = move || {
             let none = || iterator::Signals::new([0; 0]);
             let (Ok(first), Ok(mut all)) = (none(), none()) else { return };
-            // A write beyond the limit of the size of files is an error like a full disk.
-            let _ = flag::register(SIGXFSZ, Arc::default());
             for signal in received() {
                 // In this order, so that a signal that is served is also in `first`.
                 for signals in [&first, &all] {
@@ -49,7 +54,10 @@ mod unix {
 
     /// Ends the program as the signal does by default.
     pub(crate) fn end(signal: i32) -> ! {
-        let _ = emulate_default_handler(signal);
+        // The first process of a system or a container ignores what it does not handle.
+        if process::id() != 1 {
+            let _ = emulate_default_handler(signal);
+        }
         process::exit(128 + signal)
     }
 
@@ -77,6 +85,8 @@ mod unix {
 }
 
 #[cfg(not(unix))]
+pub(crate) use self::none::survive_limits;
+#[cfg(not(unix))]
 pub(super) use self::none::{Signals, end, receive};
 
 #[cfg(not(unix))]
@@ -92,6 +102,8 @@ mod none {
             None
         }
     }
+
+    pub(crate) const fn survive_limits() {}
 
     pub(crate) fn receive(_serve: fn(i32)) -> Option<Signals> {
         None

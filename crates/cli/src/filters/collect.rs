@@ -17,7 +17,7 @@ use crate::pipeline::{Decider, Hasher};
 const FIRST: usize = 1 << 20;
 
 /// The number of hashes before whose allocation the memory available is read.
-const LARGE: usize = 1 << 22;
+const LARGE: usize = 1 << 16;
 
 /// A list of hashes that grows as far as memory allows.
 #[derive(Debug)]

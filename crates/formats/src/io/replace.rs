@@ -67,7 +67,11 @@ impl Target {
         // A rename would replace a device such as /dev/null with a file.
         let access = match fs::metadata(&path) {
             Ok(existing) if !existing.is_file() => return Err(SaveError::NotAFile),
-            Ok(_) => Access::of(&path)?,
+            Ok(_) => {
+                // Before anything is written, rather than at the rename.
+                access::require_replaceable(&path, folder_of(&path))?;
+                Access::of(&path)?
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error.into()),
         };

@@ -207,5 +207,9 @@ fn of_setup(info: &ConnectionInfo, error: &RedisError) -> Trouble {
         }
         _ => false,
     };
-    Trouble { reason: address::message(info, error), heals }
+    let reason = match error.kind() {
+        ErrorKind::Parse => "what answers there is not Redis or Valkey".to_owned(),
+        _ => address::message(info, error),
+    };
+    Trouble { reason, heals }
 }

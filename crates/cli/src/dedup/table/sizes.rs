@@ -4,6 +4,8 @@
 //! change when a table doubles. So a table has enough positions from the start, for the items that
 //! it may hold later.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::item::Positions;
 use super::line::{Layout, Line};
 use super::memory::Memory;
@@ -32,9 +34,12 @@ const UNKNOWN_BITS: u32 = 17;
 /// With 4, one run in 500 has a table that doubles.
 const SPARE: f64 = 4.0;
 
-/// The smallest table, in bytes, before whose allocation the memory available is read, which takes
-/// some microseconds.
-const LARGE: u64 = 4 << 20;
+/// The memory available is read each time that tables have taken these bytes: it takes some
+/// microseconds.
+const STEP: u64 = 1 << 20;
+
+/// The bytes that tables have taken, with those that they have given back.
+static TAKEN: Mutex<u64> = Mutex::new(0);
 
 /// The size of a table.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +67,12 @@ impl Size {
     /// Allocates the lines of an empty table.
     pub(super) fn allocate(self) -> Result<Memory, Error> {
         let needed = self.bytes();
-        if needed >= LARGE {
+        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let steps = *taken / STEP;
+        *taken = taken.saturating_add(needed);
+        let is_next = *taken / STEP != steps;
+        drop(taken);
+        if is_next {
             check(needed)?;
         } else if left().is_some_and(|left| needed > left) {
             return Err(Error::Allocation { needed });

@@ -1,4 +1,5 @@
-//! Who may read and write a file that replaces another: nobody who might not before.
+//! Whether a file may be replaced, and who may read and write the new one: nobody who might not
+//! before.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -35,6 +36,49 @@ impl Access {
     pub(super) fn give(&self, file: &File) -> io::Result<()> {
         file.set_permissions(self.permissions.clone())
     }
+}
+
+/// Returns an error if the system would refuse to rename another file over this one.
+#[cfg(not(unix))]
+pub(super) const fn require_replaceable(_path: &Path, _folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Returns an error if the system would refuse to rename another file over this one.
+#[cfg(unix)]
+pub(super) fn require_replaceable(path: &Path, folder: &Path) -> io::Result<()> {
+    const STICKY: u32 = 0o1000;
+    let (file, folder) = (fs::metadata(path)?, fs::metadata(folder)?);
+    let user = rustix::process::geteuid();
+    if folder.mode() & STICKY != 0
+        && !user.is_root()
+        && ![file.uid(), folder.uid()].contains(&user.as_raw())
+    {
+        let text = "the file belongs to another user, and its directory is sticky: it cannot be \
+                    replaced";
+        return Err(io::Error::new(ErrorKind::PermissionDenied, text));
+    }
+    if is_mount_point(path) {
+        let text = "the file is a mount point, which cannot be replaced: mount its directory";
+        return Err(io::Error::new(ErrorKind::ResourceBusy, text));
+    }
+    Ok(())
+}
+
+/// Returns whether a file system, or a part of one, is mounted at this path. An older kernel does
+/// not say.
+#[cfg(target_os = "linux")]
+fn is_mount_point(path: &Path) -> bool {
+    use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
+    let found = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty());
+    found.is_ok_and(|found| {
+        (found.stx_attributes & found.stx_attributes_mask).contains(StatxAttributes::MOUNT_ROOT)
+    })
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+const fn is_mount_point(_path: &Path) -> bool {
+    false
 }
 
 #[cfg(unix)]
