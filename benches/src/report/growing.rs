@@ -94,26 +94,26 @@ pub(super) fn page(data: &Data, charts: &[&str]) -> String {
         "The chart shows the time that one insert of 10, of 100 and so on exceeds. The aims of \
          growth are in [REPORT.md](REPORT.md#aims).",
     );
-    for (first, most) in extents(data, LAST) {
+    if let Some((first, _)) = extents(data, LAST).next() {
+        page.text(&format!(
+            "A filter made for {} items grows. At {COUNTS} counts, drawn at random, it is compared \
+             with two fixed filters made for just that count: one at the rate that the growing \
+             filter has there (the request × the count / the last count), and one at the request. \
+             All run on one thread, in one process, in turn. The memory of a fixed filter is \
+             touched before it is filled. A figure of a count is the median of all runs, and a \
+             ratio is the figure of the growing filter divided by that of the fixed one. Below are \
+             the median and the highest of the {COUNTS} ratios. The inserts are those of the last \
+             tenth before the count, all inserts up to the count, and the time that one insert of \
+             10,000 exceeds.",
+            count(first),
+        ));
+    }
+    for (_, most) in extents(data, LAST) {
         page.head(&format!(
             "Growing to {} items, against a fixed filter of the count",
             count(most)
         ));
-        page.text(&format!(
-            "A filter made for {} items grows. At {} counts, drawn at random, it is compared with \
-             two fixed filters made for just that count: one at the rate that the growing filter \
-             has there (the request × the count / {}), and one at the request. All run on one \
-             thread, in one process, in turn. The memory of a fixed filter is touched before it is \
-             filled. A figure of a count is the median of all runs, and a ratio is the figure of \
-             the growing filter divided by that of the fixed one. Below are the median and the \
-             highest of the {} ratios. The inserts are those of the last tenth before the count, \
-             all inserts up to the count, and the time that one insert of 10,000 exceeds.\n\n{}",
-            count(first),
-            COUNTS,
-            count(most),
-            COUNTS,
-            against(data, most).markdown()
-        ));
+        page.text(&against(data, most).markdown());
         page.text(&format!(
             "The loads of a growing `CuckooFilter` at 1 % and of both fixed filters, by count, and \
              the ratios to the fixed filter at the request:\n\n{}",

@@ -145,8 +145,12 @@ fn a_filter_that_cannot_be_replaced_is_refused_before_any_output() {
     // A file that is mounted alone, as for a container.
     let mut mounted = Command::new("unshare");
     mounted.args(["-m", "sh", "-c", "mount --bind f f && exec ./tamis new f in -o out"]);
-    for (mut run, cause) in [(as_user, "sticky"), (mounted, "mount point")] {
-        let output = run.current_dir(&files.0).stdin(Stdio::null()).output().expect("it runs");
+    let runs = [(as_user, "sticky"), (mounted, "mount point")];
+    for (mut run, cause) in runs.into_iter().take(if cfg!(target_os = "linux") { 2 } else { 1 }) {
+        let Ok(output) = run.current_dir(&files.0).stdin(Stdio::null()).output() else {
+            println!("NOT TESTED: there is no unshare");
+            continue;
+        };
         let text = String::from_utf8_lossy(&output.stderr);
         if text.contains("unshare failed") || text.contains("mount:") {
             println!("NOT TESTED: this container cannot mount: {text}");

@@ -80,6 +80,7 @@ fn bad_files_are_2_before_any_output() {
 }
 
 /// In every command.
+#[cfg(unix)]
 #[test]
 fn a_name_that_no_file_can_have_is_2() {
     let name = "a".repeat(300);
@@ -91,9 +92,10 @@ fn a_name_that_no_file_can_have_is_2() {
 
 #[test]
 fn a_negative_duration_is_said() {
-    for args in [["--save-every", "-1s"], ["--save-every", "--quiet"]] {
+    for args in [["--save-every", "-1s"], ["--save-every", "--quiet"], ["--window", "-24h"]] {
         let text = line_said(&tamis().args(["new", "f"]).args(args).assert().code(2));
-        assert!(text.contains("--save-every") && text.contains(args[1]), "{text}");
+        assert!(text.contains(args[0]) && text.contains(args[1]), "{text}");
+        assert!(text.contains("a number and a unit") || text.contains("such as 24h"), "{text}");
     }
 }
 

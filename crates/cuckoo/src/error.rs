@@ -30,8 +30,9 @@ pub enum InsertError {
     /// too early: an item in relocation occupies two slots.
     Full,
     /// All slots of the item's two buckets hold copies of this item, or of items that the filter
-    /// cannot distinguish from it; or, in a filter that has grown to eight times its usual size for
-    /// copies of a few items, of these. Other items can still be inserted.
+    /// cannot distinguish from it. Other items can still be inserted. A filter that grows also
+    /// returns this error for a further copy of an item if copies of other items crowd its buckets,
+    /// and the table has eight times the usual size for its items.
     TooManyCopies,
     /// The filter has no room for the item, and cannot grow now: another thread has held a lock
     /// that growth needs for about a second (without `std`, for a much shorter time). Until that

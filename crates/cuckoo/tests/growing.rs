@@ -51,11 +51,18 @@ fn a_filter_of_steady_size_does_not_grow() {
 }
 
 /// Copies of a few items share buckets at every size. The filter doubles at most three times for
-/// them, instead of growing to its bound, and takes other items all the same.
+/// them, instead of growing to its bound, and takes new items all the same. If the copies of each
+/// item come together, these new items make it grow further.
 #[test]
 fn copies_of_a_few_items_do_not_fill_the_memory() {
     const ITEMS: u64 = 1000;
     for (copies, rate) in [(6, 1e-6), (8, 1e-6), (20, 1e-2)] {
+        let together = filter(6000, 1_000_000_000, rate);
+        for item in 0..ITEMS {
+            assert_eq!(together.insert(&item), Ok(()));
+            (1..copies).for_each(|_| _ = together.insert(&item));
+        }
+        assert!(together.load_factor() > 0.8 / 64.0, "{together:?}");
         let filter = filter(6000, 1_000_000_000, rate);
         let mut refused = 0;
         for item in (0..copies).flat_map(|_| 0..ITEMS) {

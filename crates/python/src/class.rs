@@ -182,8 +182,7 @@ macro_rules! queries {
                 self.0.figures(py)
             }
 
-            /// Scan the filter. Return an estimate of the number of items in it (of copies: the
-            /// number).
+            /// Scan the filter. Return an estimate of its number of items; of copies, the number.
             ///
             /// >>> import tamis
             /// >>> seen = tamis.BloomFilter(1000)

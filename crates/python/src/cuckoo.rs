@@ -85,7 +85,7 @@ impl CuckooFilter {
         if self.discard(item)? { Ok(()) } else { Err(PyKeyError::new_err(item.clone().unbind())) }
     }
 
-    /// Return the number of copies of an item, and of those that the filter cannot distinguish.
+    /// Return the number of copies of an item and of the items that look the same to the filter.
     #[pyo3(signature = (item, /))]
     fn count(&self, item: &Bound<'_, PyAny>) -> PyResult<u32> {
         Ok(self.0.filter.by_hash().count(self.0.keys.hash(item)?))

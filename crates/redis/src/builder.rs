@@ -189,8 +189,9 @@ macro_rules! builder {
             ///
             /// The deadline is that of the whole call, with its connections and replies. Only a
             /// call that needs longer while the servers answer, as a large batch or push does, goes
-            /// on after it: until a connection receives nothing for 1 s, or a command that is sent
-            /// after the deadline gets no reply for [`timeout`](Self::timeout).
+            /// on after it: until a connection has received nothing for 1 s, or a command that is
+            /// sent after the deadline gets no reply for [`timeout`](Self::timeout). So if a server
+            /// falls silent, each call ends at most 1 s after its deadline, or after that timeout.
             ///
             /// If the first connection fails for a reason that will not pass, such as an unknown
             /// host or a wrong password, the call returns [`Error::Connect`] at once. If the port

@@ -78,8 +78,8 @@
 //!
 //! `getbit` is for a filter with a window. `asking`, `cluster|nodes`, `cluster|slots` and
 //! `readonly` are for a cluster, and `wait` for [`Builder::confirmed_by`]. An address with the
-//! number of a database needs `select`. Each connection begins with `client|setinfo`, which the
-//! server may refuse, and so may it `role`, by which a client recognises a Sentinel.
+//! number of a database needs `select`. The server may refuse `client|setinfo`, with which each
+//! connection begins, and `role`, by which a client recognises a Sentinel.
 //!
 //! # Examples
 //!

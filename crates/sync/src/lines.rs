@@ -94,7 +94,8 @@ impl Lines {
     ///
     /// # Errors
     ///
-    /// As [`reserved`](Self::reserved).
+    /// As [`reserved`](Self::reserved); but Linux with feature `std` needs address space only. If
+    /// there is no memory later, when a page is written, it ends the process.
     ///
     /// # Examples
     ///

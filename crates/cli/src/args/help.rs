@@ -85,7 +85,7 @@ fn laid_out_arg(command: &str, arg: Arg) -> Arg {
     // `--rate -1`: the parser of the option says what is wrong with the number.
     let is_option = !arg.is_positional() && arg.get_action().takes_values();
     let id = arg.get_id().as_str().to_owned();
-    let is_duration = ["deadline", "save_every"].contains(&&*id);
+    let is_duration = ["deadline", "save_every", "window"].contains(&&*id);
     let arg = arg.allow_negative_numbers(is_option).allow_hyphen_values(is_duration);
     let heading = HEADINGS.iter().find(|(_, ids)| ids.split(' ').any(|other| other == id));
     let arg = match heading {

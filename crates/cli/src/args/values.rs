@@ -104,6 +104,7 @@ pub(super) fn window(text: &str) -> Result<Window, String> {
 
 /// Parses a duration: a number and its unit.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    const EXPECTED: &str = "expected a number and a unit: ms, s, min, h or d, such as 30s";
     let digits = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(digits);
     let millis = match unit.trim() {
@@ -112,9 +113,9 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         "m" | "min" => 60_000,
         "h" => 3_600_000,
         "d" => 86_400_000,
-        _ => return Err("expected a number and a unit: ms, s, min, h or d, such as 30s".into()),
+        _ => return Err(EXPECTED.into()),
     };
-    let number = count(digits.trim()).map_err(|wrong| wrong.to_string())?;
+    let number = count(digits.trim()).map_err(|_| EXPECTED)?;
     let millis =
         number.checked_mul(millis).ok_or("too long; expected at most 2^64 milliseconds")?;
     Ok(Duration::from_millis(millis))

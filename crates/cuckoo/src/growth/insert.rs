@@ -113,7 +113,7 @@ impl Readable for Table {
     }
 }
 
-/// Inserts one copy of the class. `len`: the number of copies in the table.
+/// Inserts one copy of the class. `len`, the number of copies in the table, limits growth.
 #[inline(always)]
 pub(crate) fn insert(
     table: &Table,
@@ -151,8 +151,7 @@ pub(crate) fn insert_once(table: &Table, placed: &Placed) -> Result<bool, Insert
 }
 
 /// Relocates other copies, or splits buckets, until one of the class's buckets has an empty slot.
-/// Another thread may fill that slot before the caller does. `len`: the number of copies in the
-/// table, if a few items may have many of them.
+/// Another thread may fill that slot before the caller does. `len`: see [`insert`].
 #[cold]
 fn make_room(table: &Table, class: Class, len: Option<&Counter>) -> Result<(), InsertError> {
     // 1. Mostly one relocation is enough. MEASURED: an insert at 84 % of the slots executes 1,680
@@ -193,8 +192,8 @@ fn search_for_room(table: &Table, class: Class, len: Option<&Counter>) -> Result
             portions = MOST_PORTIONS.min(2 * portions);
             match grown {
                 Ok(()) => continue,
-                // Others have split the last buckets since the search began: search once more.
-                Err(GrowError::Ended) if table.pointer() != pointer => continue,
+                // Buckets were split since the search began: search once more.
+                Err(_) if table.pointer() != pointer => continue,
                 Err(GrowError::Ended) => return Err(InsertError::Full),
                 Err(GrowError::Stalled) => return Err(InsertError::Stalled),
             }

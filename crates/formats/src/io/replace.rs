@@ -67,11 +67,7 @@ impl Target {
         // A rename would replace a device such as /dev/null with a file.
         let access = match fs::metadata(&path) {
             Ok(existing) if !existing.is_file() => return Err(SaveError::NotAFile),
-            Ok(_) => {
-                // Before anything is written, rather than at the rename.
-                access::require_replaceable(&path, folder_of(&path))?;
-                Access::of(&path)?
-            }
+            Ok(_) => Access::of(&path)?,
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error.into()),
         };
@@ -91,8 +87,12 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// That of the system, if the file cannot be created.
+    /// That of the system, if the file cannot be created, or if it would refuse to replace the file
+    /// that exists: a mount point, or the file of another user in a sticky directory.
     pub fn temporary(&self) -> io::Result<Temporary> {
+        if self.exists() {
+            access::require_replaceable(&self.path, &self.folder)?;
+        }
         Temporary::new(&self.folder, &self.name, self.exists())
     }
 

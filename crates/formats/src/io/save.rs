@@ -54,8 +54,9 @@ use crate::save_error::SaveError;
 ///
 /// # Errors
 ///
-/// [`SaveError`] if the path is not that of a file, if the file cannot be written, or if a copy of
-/// the filter cannot be allocated ([`SaveError::Alloc`]). An existing file is then as before,
+/// [`SaveError`] if the path is not that of a file, if the file cannot be written or replaced (a
+/// file that is mounted alone cannot, nor that of another user in a sticky directory), or if a copy
+/// of the filter cannot be allocated ([`SaveError::Alloc`]). An existing file is then as before,
 /// unless only the sync of the directory failed: then the path has the new file, but a crash may
 /// undo it.
 ///

@@ -97,7 +97,7 @@ class _Filter:
     def figures(self) -> Figures:
         """Scan the filter. Return its number of items, its fill and its rate."""
     def approx_len(self) -> int:
-        """Scan the filter. Return an estimate of the number of items in it (of copies: the number)."""
+        """Scan the filter. Return an estimate of its number of items; of copies, the number."""
     def __sizeof__(self) -> int: ...
     def __reduce__(self) -> tuple[object, ...]: ...
 
@@ -199,7 +199,7 @@ class CuckooFilter(_Filter, _Saved):
     def remove(self, item: _Item, /) -> None:
         """Remove a copy of an item. Raise KeyError if there is none. Remove only what was added."""
     def count(self, item: _Item, /) -> int:
-        """Return the number of copies of an item, and of those that the filter cannot distinguish."""
+        """Return the number of copies of an item and of the items that look the same to the filter."""
     def update(self, *iterables: _Items) -> int:
         """Add all items of the iterables. Return how many were new.
 

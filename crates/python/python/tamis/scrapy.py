@@ -146,7 +146,7 @@ class DupeFilter(RFPDupeFilter):
 
     * `TAMIS_CAPACITY` (65536): about how many requests there will be. It grows if there are more.
     * `TAMIS_RATE` (1e-9): the probability that a new request is taken for one seen before, and
-      lost. At least 1e-10, without `TAMIS_URL`.
+      lost. Without `TAMIS_URL` it must be at least 1e-10.
     * `TAMIS_URL`: `redis://host:6379/#name` of a filter in Redis or Valkey, which many machines
       share. Each request then costs a round trip, for which the reactor waits. If the server does
       not answer for 5 seconds, the crawl goes on unfiltered: an error is logged, the server is
@@ -159,10 +159,10 @@ class DupeFilter(RFPDupeFilter):
     * `TAMIS_SAVE_INTERVAL` (30): seconds from one save to the next, if there is a `JOBDIR`.
     * `DUPEFILTER_DEBUG`: log each duplicate, as in Scrapy's own filter.
 
-    With a `JOBDIR`, it loads what an earlier run of the job has saved. A thread saves it in these
-    intervals, and `close` saves the rest. So a crawl that is killed forgets the requests since the
-    last save. But Scrapy writes its queue at its end only: of a crawl that was killed,
-    the requests that waited are gone, and every filter that remembers them keeps them from being
+    With a `JOBDIR`, it loads what an earlier run of the job has saved. A thread saves it every
+    `TAMIS_SAVE_INTERVAL` seconds, and `close` saves the rest. So a crawl that is killed forgets the
+    requests since the last save. But Scrapy writes its queue at its end only: of a crawl that was
+    killed, the requests that waited are gone, and every filter that remembers them keeps them from being
     fetched. `open` warns of it; delete the folder `requests.tamis` to fetch all pages again.
 
     A save that fails is logged as an error and counted as `dupefilter/save_errors`; the next one

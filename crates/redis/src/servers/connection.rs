@@ -208,7 +208,7 @@ fn of_setup(info: &ConnectionInfo, error: &RedisError) -> Trouble {
         _ => false,
     };
     let reason = match error.kind() {
-        ErrorKind::Parse => "what answers there is not Redis or Valkey".to_owned(),
+        ErrorKind::Parse => format!("the server at {} is not Redis or Valkey", info.addr()),
         _ => address::message(info, error),
     };
     Trouble { reason, heals }

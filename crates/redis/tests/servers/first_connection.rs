@@ -59,8 +59,8 @@ fn what_no_waiting_heals_is_an_error_at_once() {
     assert!(host.contains("no..such..host"), "{host}");
     // A port of another protocol.
     let other = answer(|_| Some(b"HTTP/1.1 400 Bad Request\r\n\r\n"));
-    let other = reason(&format!("redis://127.0.0.1:{other}/"));
-    assert_eq!(other, "what answers there is not Redis or Valkey");
+    let found = reason(&format!("redis://127.0.0.1:{other}/"));
+    assert_eq!(found, format!("the server at 127.0.0.1:{other} is not Redis or Valkey"));
     // Without a password, where one is required.
     server.command(&["CONFIG", "SET", "requirepass", "secret"]);
     let missing = reason(&format!("redis://127.0.0.1:{port}/"));

@@ -38,7 +38,7 @@ const SPARE: f64 = 4.0;
 /// microseconds.
 const STEP: u64 = 1 << 20;
 
-/// The bytes that tables have taken, with those that they have given back.
+/// The bytes of all tables so far, also of those that were freed.
 static TAKEN: Mutex<u64> = Mutex::new(0);
 
 /// The size of a table.

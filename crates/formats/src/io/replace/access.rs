@@ -48,37 +48,61 @@ pub(super) const fn require_replaceable(_path: &Path, _folder: &Path) -> io::Res
 #[cfg(unix)]
 pub(super) fn require_replaceable(path: &Path, folder: &Path) -> io::Result<()> {
     const STICKY: u32 = 0o1000;
-    let (file, folder) = (fs::metadata(path)?, fs::metadata(folder)?);
-    let user = rustix::process::geteuid();
-    if folder.mode() & STICKY != 0
-        && !user.is_root()
-        && ![file.uid(), folder.uid()].contains(&user.as_raw())
-    {
+    let file = match fs::metadata(path) {
+        // Another program has removed it.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        found => found?,
+    };
+    let folder = fs::metadata(folder)?;
+    let owners = [file.uid(), folder.uid()];
+    let user = rustix::process::geteuid().as_raw();
+    if folder.mode() & STICKY != 0 && !owners.contains(&user) && !system::may_replace_any() {
         let text = "the file belongs to another user, and its directory is sticky: it cannot be \
                     replaced";
         return Err(io::Error::new(ErrorKind::PermissionDenied, text));
     }
-    if is_mount_point(path) {
+    if system::is_mount_point(path) {
         let text = "the file is a mount point, which cannot be replaced: mount its directory";
         return Err(io::Error::new(ErrorKind::ResourceBusy, text));
     }
     Ok(())
 }
 
-/// Returns whether a file system, or a part of one, is mounted at this path. An older kernel does
-/// not say.
 #[cfg(target_os = "linux")]
-fn is_mount_point(path: &Path) -> bool {
+mod system {
+    use std::path::Path;
+
     use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
-    let found = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty());
-    found.is_ok_and(|found| {
-        (found.stx_attributes & found.stx_attributes_mask).contains(StatxAttributes::MOUNT_ROOT)
-    })
+    use rustix::thread::{CapabilitySet, capabilities};
+
+    /// Returns whether this process may replace the files of others in a sticky directory.
+    pub(super) fn may_replace_any() -> bool {
+        capabilities(None).is_ok_and(|found| found.effective.contains(CapabilitySet::FOWNER))
+    }
+
+    /// Returns whether a file system, or a part of one, is mounted at this path. An older kernel
+    /// does not say.
+    pub(super) fn is_mount_point(path: &Path) -> bool {
+        let found = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty());
+        found.is_ok_and(|found| {
+            let known = found.stx_attributes & found.stx_attributes_mask;
+            known.contains(StatxAttributes::MOUNT_ROOT)
+        })
+    }
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]
-const fn is_mount_point(_path: &Path) -> bool {
-    false
+mod system {
+    use std::path::Path;
+
+    pub(super) fn may_replace_any() -> bool {
+        rustix::process::geteuid().is_root()
+    }
+
+    /// Such a system does not say.
+    pub(super) const fn is_mount_point(_path: &Path) -> bool {
+        false
+    }
 }
 
 #[cfg(unix)]
