@@ -15,7 +15,8 @@ fn each_error_names_the_problem_and_the_valid_values() {
         ),
         (
             BuildError::RateTooLow { rate: 0.01, lowest: 1.0 },
-            "the capacity is too high for a filter of this type, at any false-positive rate",
+            "the capacity is too high for a filter of this type, or its growth has too many \
+             doublings, at any false-positive rate",
         ),
         (BuildError::Bits, "the number of bits is 0; a filter has at least 1"),
         (
