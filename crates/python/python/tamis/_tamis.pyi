@@ -106,7 +106,7 @@ class _Set(_Filter):
     """A filter in which an item is new or not."""
 
     def add(self, item: _Item, /) -> bool:
-        """Add an item. Return True if it is new: of several threads, one gets True."""
+        """Add an item. Return True if it is new."""
     def add_many(self, items: _Items, /) -> memoryview[bool]:
         """Add all items of an iterable. Return a buffer of bools: which were new."""
 
