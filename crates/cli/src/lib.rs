@@ -38,7 +38,7 @@ mod units;
 mod zst;
 
 use std::ffi::OsStr;
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 pub use crate::error::{Error, Why};
@@ -47,6 +47,7 @@ pub use crate::kind::Kind;
 
 use crate::args::{Cli, Command};
 use crate::error::Exits;
+use crate::input::unbuffered_stdout;
 
 /// Runs the command that the command line names, and returns the exit code.
 #[must_use]
@@ -133,10 +134,10 @@ fn man(command: Option<&str>) -> Result<Vec<u8>, Error> {
     Ok(text)
 }
 
-/// Writes to standard output.
+/// Writes to standard output. std's own ignores that it is not open for writing.
 fn print(text: &[u8]) -> Result<(), Error> {
-    let mut output = io::stdout().lock();
-    output.write_all(text).and_then(|()| output.flush()).map_err(Error::written)
+    let mut output = unbuffered_stdout().map_err(Error::Write)?;
+    output.write_all(text).map_err(Error::written)
 }
 
 /// Prints what clap returned instead of a command: help and version unchanged, an error in one line

@@ -69,52 +69,55 @@ fn the_owner_the_group_and_the_permissions_are_kept() {
     });
 }
 
-/// A user who may write in the directory, and is not in the group of the file. It takes root to be
-/// that user.
-#[test]
-fn a_group_that_cannot_be_kept_gets_nothing() {
-    const USER: u32 = 4243;
+/// The other user, whose only group has the same number.
+const OTHER: u32 = 4243;
+
+/// Gives a directory these permissions, and returns a command that runs the program in it as
+/// another user; or `None`, and says so, where that takes more rights than this process has.
+fn as_other(files: &Files, mode: u32) -> Option<Command> {
     if !geteuid().is_root() {
         println!("NOT TESTED: only root can run the program as another user");
-        return;
+        return None;
     }
+    // The other user may not read where the program is. A process of its own copies it: a file that
+    // this process writes is open in every child that another test forks at that moment, and a file
+    // that is open for writing cannot be run.
+    let (program, copy) = (program(), files.path("tamis"));
+    let copied = Command::new("cp").arg(program.get_program()).arg(&copy).status();
+    assert!(copied.expect("cp runs").success());
+    fs::set_permissions(files.0.path(), Permissions::from_mode(mode)).expect("ours");
+    let mut run = Command::new(copy);
+    run.current_dir(&files.0).stdin(Stdio::null()).uid(OTHER).gid(OTHER);
+    Some(run)
+}
+
+/// A user who may write in the directory, and is not in the group of the file.
+#[test]
+fn a_group_that_cannot_be_kept_gets_nothing() {
     let folder = Files::new();
-    let copy = folder.path("tamis");
-    copy_program(&copy);
-    fs::set_permissions(folder.0.path(), Permissions::from_mode(0o755)).expect("ours");
     // What the group could not do, its members cannot do now that they are others.
     each(&[(0o646, 0o604), (0o666, 0o606), (0o606, 0o600)], |files, args, (mode, left)| {
+        let Some(mut run) = as_other(&folder, 0o755) else { return };
         let old = files.path("old");
         fs::set_permissions(files.0.path(), Permissions::from_mode(0o777)).expect("ours");
         chown(&old, Some(0), Some(4242)).expect("root");
         fs::set_permissions(&old, Permissions::from_mode(mode)).expect("ours");
-        let mut run = Command::new(&copy);
-        run.args(args).current_dir(&files.0).uid(USER).gid(USER);
-        let output = run.output().expect("it runs");
+        let output = run.args(args).current_dir(&files.0).output().expect("it runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(access(&old), (USER, USER, left), "{args:?}");
+        assert_eq!(access(&old), (OTHER, OTHER, left), "{args:?}");
     });
 }
 
 /// A save syncs the directory, and opens it for that.
 #[test]
 fn a_directory_that_cannot_be_read_is_refused_before_any_output() {
-    if !geteuid().is_root() {
-        println!("NOT TESTED: only root can run the program as another user");
-        return;
-    }
     let files = Files::new();
     files.write("in", "a\nb\n");
-    copy_program(&files.path("tamis"));
     fs::create_dir(files.path("drop")).expect("created");
-    for folder in ["", "drop"] {
-        let mode = if folder == "drop" { 0o733 } else { 0o755 };
-        fs::set_permissions(files.path(folder), Permissions::from_mode(mode)).expect("ours");
-    }
+    fs::set_permissions(files.path("drop"), Permissions::from_mode(0o733)).expect("ours");
     for args in [&["new", "drop/f", "in"][..], &["build", "-o", "drop/f", "in"]] {
-        let mut run = Command::new(files.path("tamis"));
-        run.args(args).current_dir(&files.0).stdin(Stdio::null()).uid(4243).gid(4243);
-        let output = run.output().expect("it runs");
+        let Some(mut run) = as_other(&files, 0o755) else { return };
+        let output = run.args(args).output().expect("it runs");
         let text = String::from_utf8_lossy(&output.stderr);
         assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]), "{text}");
         assert!(text.contains("drop/f") && text.contains("ermission"), "{text}");
@@ -126,26 +129,18 @@ fn a_directory_that_cannot_be_read_is_refused_before_any_output() {
 /// file of `-o` is replaced.
 #[test]
 fn a_filter_that_cannot_be_replaced_is_refused_before_any_output() {
-    if !geteuid().is_root() {
-        println!("NOT TESTED: only root can run the program as another user");
-        return;
-    }
     let files = Files::new();
     files.write("in", "a\nb\n");
     files.write("out", "old");
-    files.run(
-        &["new", "-q", "f", "none"].map(|word| if word == "none" { "/dev/null" } else { word }),
-    );
-    copy_program(&files.path("tamis"));
+    files.run(&["new", "-q", "f", "/dev/null"]);
     // A user who may write the file, and may not remove it.
     fs::set_permissions(files.path("f"), Permissions::from_mode(0o666)).expect("ours");
-    fs::set_permissions(files.0.path(), Permissions::from_mode(0o1777)).expect("ours");
-    let mut as_user = Command::new(files.path("tamis"));
-    as_user.args(["new", "f", "in", "-o", "out"]).uid(4243).gid(4243);
+    let Some(mut sticky) = as_other(&files, 0o1777) else { return };
+    sticky.args(["new", "f", "in", "-o", "out"]);
     // A file that is mounted alone, as for a container.
     let mut mounted = Command::new("unshare");
     mounted.args(["-m", "sh", "-c", "mount --bind f f && exec ./tamis new f in -o out"]);
-    let runs = [(as_user, "sticky"), (mounted, "mount point")];
+    let runs = [(sticky, "sticky"), (mounted, "mount point")];
     for (mut run, cause) in runs.into_iter().take(if cfg!(target_os = "linux") { 2 } else { 1 }) {
         let Ok(output) = run.current_dir(&files.0).stdin(Stdio::null()).output() else {
             println!("NOT TESTED: there is no unshare");
@@ -165,28 +160,11 @@ fn a_filter_that_cannot_be_replaced_is_refused_before_any_output() {
 /// The lock that a killed run of another user has left is used, and removed.
 #[test]
 fn the_lock_of_another_user_is_no_obstacle() {
-    if !geteuid().is_root() {
-        println!("NOT TESTED: only root can run the program as another user");
-        return;
-    }
     let files = Files::new();
     files.write("f.lock", "");
-    copy_program(&files.path("tamis"));
-    fs::set_permissions(files.0.path(), Permissions::from_mode(0o777)).expect("ours");
-    let mut run = Command::new(files.path("tamis"));
-    run.args(["new", "-q", "f"]).current_dir(&files.0).stdin(Stdio::null()).uid(4243).gid(4243);
-    assert!(run.status().expect("it runs").success());
+    let Some(mut run) = as_other(&files, 0o777) else { return };
+    assert!(run.args(["new", "-q", "f"]).status().expect("it runs").success());
     assert_eq!(files.names(), ["f", "tamis"]);
-}
-
-/// Copies the program to where another user may run it.
-///
-/// By a process of its own: a file that this process writes is open in every child that another
-/// test forks at that moment, and a file that is open for writing cannot be run.
-fn copy_program(to: &Path) {
-    let program = program();
-    let copied = Command::new("cp").arg(program.get_program()).arg(to).status();
-    assert!(copied.expect("cp runs").success());
 }
 
 /// The moments at which a run is killed, evenly in its first 20 ms: under `cargo xtask ci --long`,

@@ -227,6 +227,22 @@ fn a_full_disk_is_1() {
     assert_eq!(text.lines().count(), 1, "{text}");
 }
 
+#[cfg(unix)]
+#[test]
+fn an_output_that_is_not_open_for_writing_is_1() {
+    for args in
+        [&["dedup", "-q", "Cargo.toml"][..], &["plan", "--capacity", "9"], &["man"], &["--help"]]
+    {
+        let closed = fs::File::open("/dev/null").expect("Unix has it");
+        let mut command = program();
+        command.args(args).stdin(Stdio::null()).stdout(closed).stderr(Stdio::piped());
+        let output = command.output().expect("it runs");
+        let text = String::from_utf8(output.stderr).expect("text");
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {text}");
+        assert!(text.starts_with("tamis: cannot write the output"), "{args:?}: {text}");
+    }
+}
+
 /// `head` ends after one line while the input stays open: the program must not wait for more input.
 #[cfg(unix)]
 #[test]

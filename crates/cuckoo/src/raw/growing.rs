@@ -29,7 +29,7 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
-use tamis_core::{BuildError, LinesError};
+use tamis_core::LinesError;
 use tamis_sync::{AllocError, LINE_WORDS, Lines, PairAccess};
 
 use crate::builder::Buildable;
@@ -44,11 +44,7 @@ use crate::table::Table;
 
 /// Returns the geometry of a filter that grows, with these sizes: the first number of buckets, the
 /// bits of a fingerprint, the highest number of doublings, and the bits of a bucket (64 or 128).
-/// Returns it even if this processor does not support it.
-///
-/// # Errors
-///
-/// [`BuildError`] if no filter has these sizes.
+/// Returns it even if this processor does not support it, and `None` if no filter has these sizes.
 ///
 /// # Examples
 ///
@@ -61,7 +57,7 @@ use crate::table::Table;
 /// let geometry = builder.geometry()?;
 /// let (bits, doublings) = (geometry.fingerprint_bits(), geometry.doublings());
 /// let bucket_bits = (geometry.bits() / geometry.buckets()) as u32;
-/// assert_eq!(growing::geometry(geometry.buckets(), bits, doublings, bucket_bits), Ok(geometry));
+/// assert_eq!(growing::geometry(geometry.buckets(), bits, doublings, bucket_bits), Some(geometry));
 /// # Ok::<(), tamis::BuildError>(())
 /// ```
 pub fn geometry(
@@ -69,12 +65,12 @@ pub fn geometry(
     fingerprint_bits: u32,
     doublings: u32,
     bucket_bits: u32,
-) -> Result<Geometry, BuildError> {
+) -> Option<Geometry> {
     let plan = Plan { buckets, width: fingerprint_bits, doublings, paired: bucket_bits == 128 };
     if !matches!(bucket_bits, 64 | 128) || fingerprint_bits > sequence(plan.paired)[0].width {
-        return Err(BuildError::Shape { slots: 0, fingerprint_bits });
+        return None;
     }
-    plan.checked().map(Geometry::growing).ok_or(BuildError::Buckets { buckets })
+    plan.checked().map(Geometry::growing)
 }
 
 /// How far a filter has grown: its geometry and its number of buckets.

@@ -2,7 +2,6 @@
 
 use core::hash::{Hash, Hasher};
 
-use tamis_core::BuildError;
 use tamis_cuckoo as cuckoo;
 use tamis_cuckoo::raw::growing::{self, Extent};
 
@@ -76,10 +75,7 @@ impl GrowingSizes {
         let wrong = |buckets| LoadError::Buckets { found: buckets };
         let geometry =
             growing::geometry(first, words_or_fingerprint_bits, doublings as u32, bits as u32)
-                .map_err(|error| match error {
-                    BuildError::Buckets { buckets } => wrong(buckets),
-                    error => LoadError::Sizes(error),
-                })?;
+                .ok_or(wrong(first))?;
         Extent::new(geometry, buckets).map(Self).ok_or(wrong(buckets))
     }
 
