@@ -7,8 +7,10 @@ use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use std::{fs, io, thread};
 
+use rustix::process::Signal;
+
 use super::{Server, lines, printed};
-use crate::common::processes::{unread, until};
+use crate::common::processes::{kill, unread, until};
 use crate::common::{self, program, tamis};
 
 /// The lines that a run says which fails since no server answers.
@@ -135,4 +137,25 @@ fn a_killed_run_has_claimed_little_that_it_has_not_printed() {
         assert!(!seen.is_empty(), "nothing is printed");
         assert!(lost <= chunk * threads, "{lost} lost with {threads} times {chunk}");
     }
+}
+
+/// A server whose replies wait for a run that is stopped is not silent.
+#[test]
+fn a_run_that_is_stopped_goes_on() {
+    let Some(server) = Server::start() else { return };
+    let filter = server.filter("seen");
+    let all = lines(0..400_000);
+    let folder = server.folder.path();
+    let (file, output) = (folder.join("lines"), folder.join("output"));
+    fs::write(&file, &all).unwrap();
+    let mut run = program();
+    run.args(["new", "-q", &filter, "--rate", "1e-9"]).arg(&file);
+    let mut run = run.stdout(fs::File::create(&output).unwrap()).spawn().unwrap();
+    until(|| fs::metadata(&output).unwrap().len() > 300_000);
+    kill(&run, Signal::STOP);
+    // Longer than a server may be silent.
+    sleep(Duration::from_secs(8));
+    kill(&run, Signal::CONT);
+    assert!(run.wait().unwrap().success());
+    assert_eq!(fs::read_to_string(&output).unwrap(), all);
 }

@@ -19,6 +19,10 @@ use crate::servers::watched::{Gate, Watched};
 /// passed waits for its replies.
 const IDLE: Duration = Duration::from_secs(1);
 
+/// The lateness of a timer from which the process counts as stopped meanwhile (by SIGSTOP, or by a
+/// pause of its container).
+const STOP: Duration = Duration::from_millis(250);
+
 /// A connection, and its number. A node to which the connection was lost has another number
 /// afterwards.
 #[derive(Clone)]
@@ -110,19 +114,26 @@ impl Connection {
         }
         self.gate.ask();
         let before = self.gate.written();
-        let late = || {
+        // The end of a stop of this process.
+        let mut woken: Option<Instant> = None;
+        let late = |woken: Option<Instant>| {
             let heard = self.gate.heard();
             // A verdict that is on its way is not given up at the end of the call.
             let end = heard.map_or(end, |heard| end.max(heard + IDLE));
             let silent = heard.map_or(start, |heard| heard.max(start)).checked_add(limit);
-            silent.map_or(end, |silent| silent.min(end))
+            let late = silent.map_or(end, |silent| silent.min(end));
+            woken.map_or(late, |woken| late.max(woken + IDLE))
         };
         let mut commands = self.commands.clone();
         let mut sent = pin!(commands.send_packed_commands(pipeline, 0, pipeline.len()));
         let replies = loop {
-            match timeout_at(late(), &mut sent).await {
+            let until = late(woken);
+            match timeout_at(until, &mut sent).await {
                 Ok(replies) => break Some(replies),
-                Err(_) if late() <= Instant::now() => break None,
+                // The timer was late, as after a stop of this process: what the server sent
+                // meanwhile is not read yet.
+                Err(_) if until.elapsed() > STOP => woken = Some(Instant::now()),
+                Err(_) if late(woken) <= Instant::now() => break None,
                 Err(_) => {}
             }
         };
