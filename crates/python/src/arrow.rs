@@ -69,6 +69,18 @@ impl Column {
     }
 }
 
+/// Returns an error for a column of Arrow whose elements are no Python objects. Those of a Series
+/// of pandas or polars are.
+pub(crate) fn require_elements(object: &Bound<'_, PyAny>) -> PyResult<()> {
+    let has = |name| object.hasattr(name);
+    if !is_of_frames(object)? && (has("__arrow_c_array__")? || has("__arrow_c_stream__")?) {
+        return Err(PyTypeError::new_err(
+            "`key` takes Python objects: pass a column of Arrow as a list (to_pylist)",
+        ));
+    }
+    Ok(())
+}
+
 /// Returns the only column of a DataFrame of pandas or polars. In Arrow, one of pandas has its
 /// index as a further column.
 pub(crate) fn column_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {

@@ -26,14 +26,15 @@ pub(crate) fn for_each(items: &Bound<'_, PyAny>, keys: &Keys, run: &mut Run<'_>)
     if let Ok(tuple) = items.cast_exact::<PyTuple>() {
         return of_objects(items.py(), tuple.iter().map(Ok), keys, run);
     }
-    // The function of the user takes Python objects.
-    if keys.function.is_none() {
-        if let Some(column) = Column::of(items)? {
-            return column.hash(keys, run);
-        }
-        if let Some(column) = arrow::Column::of(items)? {
-            return column.hash(items.py(), keys, run);
-        }
+    // The function of the user takes Python objects. Rows of an array are none, nor what iteration
+    // over a column or a table of Arrow yields.
+    let column = Column::of(items)?;
+    if keys.function.is_some() {
+        arrow::require_elements(items)?;
+    } else if let Some(column) = column {
+        return column.hash(keys, run);
+    } else if let Some(column) = arrow::Column::of(items)? {
+        return column.hash(items.py(), keys, run);
     }
     of_objects(items.py(), items.try_iter()?, keys, run)
 }

@@ -134,9 +134,11 @@ macro_rules! queries {
             ///
             /// An iterable is a list, a generator or any other; an array of numpy or another buffer
             /// of integers or of bytes of one length; or a column of Arrow (pyarrow, polars,
-            /// DuckDB, pandas). Arrays and columns are read without the interpreter lock. If an
-            /// item is no key, those before it have been added, and none after it; an iterator may
-            /// have been read further.
+            /// DuckDB, pandas). Arrays and columns are read without the interpreter lock. Bytes in
+            /// numpy's `S` end before their trailing zeros: pass digests as a list or in a column
+            /// of Arrow. With the function `key`, pass a column of Arrow as a list. If an item is
+            /// no key, those before it have been added, and none after it; an iterator may have
+            /// been read further.
             ///
             /// >>> import tamis
             /// >>> seen = tamis.BloomFilter(1000, 1e-9)
@@ -184,13 +186,15 @@ macro_rules! queries {
 
             /// Scan the filter. Return an estimate of its number of items; of copies, the number.
             ///
+            /// Raise OverflowError if the filter is too full for an estimate.
+            ///
             /// >>> import tamis
             /// >>> seen = tamis.BloomFilter(1000)
             /// >>> new = seen.update(range(1000))
             /// >>> 900 < seen.approx_len() < 1100
             /// True
             fn approx_len(&self, py: pyo3::Python<'_>) -> pyo3::PyResult<u64> {
-                self.0.figures(py).map(|figures| figures.items())
+                self.0.figures(py)?.items()
             }
 
             fn __sizeof__(&self) -> u64 {

@@ -1,5 +1,6 @@
 //! The figures of a filter.
 
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use tamis::Figures as Computed;
 
@@ -27,8 +28,11 @@ impl Figures {
 }
 
 impl Figures {
-    pub(crate) fn items(&self) -> u64 {
-        self.items.round() as u64
+    pub(crate) fn items(&self) -> PyResult<u64> {
+        if self.items.is_finite() {
+            return Ok(self.items.round() as u64);
+        }
+        Err(PyOverflowError::new_err("the filter is too full for an estimate of its items"))
     }
 }
 

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 use std::sync::LazyLock;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tamis::RotatingBloomFilter as Rotating;
-use tamis::bloom::RotatingBuilder;
+use tamis::bloom::{RotatingBuilder, Window};
 use tamis::formats::LoadError;
 use tamis::hash::AnyStable;
+use tamis_bloom::raw;
 
 use crate::class::{Keyed, claims, queries, saves};
 use crate::errors::of_build;
@@ -17,8 +18,20 @@ use crate::keys::{Count, hasher_of_seed};
 use crate::single::{ADD, one_by_one};
 use crate::target::{Around, Loaded, Stored};
 
-/// The start of the clock of all filters.
-static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+/// The first reading of the clock of all filters, and the time since 1970 that it had then.
+static START: LazyLock<(Instant, Duration)> = LazyLock::new(|| {
+    (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
+});
+
+/// Returns the time since 1970. It means the same to the process that loads a filter, and within a
+/// process nobody sets it.
+fn now() -> Duration {
+    let (start, time) = *START;
+    time + start.elapsed()
+}
+
+/// A time in 2001, before all readings of [`now`] but those of a clock that is not set.
+const LONG_AGO: Duration = Duration::from_secs(1_000_000_000);
 
 /// A filter that reads the clock at each call, if its window is one of time.
 pub(crate) struct Timed {
@@ -28,9 +41,15 @@ pub(crate) struct Timed {
 
 impl Timed {
     fn new(filter: Rotating<[u8], AnyStable>) -> Self {
-        let has_span = filter.window().span.is_some();
-        // The clock of a saved filter was that of another process.
-        filter.forget_time();
+        let Window { span, generations, .. } = filter.window();
+        let has_span = span.is_some();
+        // If the clock of a saved filter was another one, or was set back since, its current
+        // generation begins now.
+        let length = span.unwrap_or_default() / (generations - 1);
+        let is_other = |due| due < LONG_AGO || due > now() + length + Duration::from_nanos(1);
+        if raw::rotation(&filter).due.is_some_and(is_other) {
+            filter.forget_time();
+        }
         let timed = Self { filter, has_span };
         timed.inner();
         timed
@@ -44,7 +63,7 @@ impl Around for Timed {
     #[inline]
     fn inner(&self) -> &Self::Inner {
         if self.has_span {
-            self.filter.advance(START.elapsed());
+            self.filter.advance(now());
         }
         &self.filter
     }
@@ -63,11 +82,11 @@ impl Loaded for Timed {
 /// The items of a window: the last `capacity` distinct items, or those of the last `span` seconds.
 ///
 /// An item for which `add` returned True is found for the whole window, and is forgotten at most a
-/// sixth of the window later. A repeat does not make it stay longer: see `add_or_refresh`. With a
-/// span, `capacity` is the number of distinct items of a span, and they must come evenly: if all of
-/// them come in a burst, more absent items are found than `rate` says. For bursts, give six times
-/// the largest number of items of a sixth of the span. The time does not pass for a filter that is
-/// saved or pickled: it goes on when the filter is loaded.
+/// sixth and 2 % of the window later. A repeat does not make it stay longer: see `add_or_refresh`.
+/// With a span, `capacity` is the number of distinct items of a span, and they must come evenly: if
+/// all of them come in a burst, more absent items are found than `rate` says. For bursts, give six
+/// times the largest number of items of a sixth of the span. The time passes for a filter that is
+/// saved or pickled, too, by the clock of the system: a load forgets what is due then.
 ///
 /// >>> import tamis
 /// >>> recent = tamis.RotatingBloomFilter(1000, span=3600.0)

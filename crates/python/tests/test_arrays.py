@@ -275,6 +275,18 @@ class Capsules:
         return self.capsules
 
 
+def test_with_a_function_elements_are_python_objects() -> None:
+    seen = tamis.BloomFilter(1000, 1e-9, key=str)
+    urls = ["a", "b"]
+    for items in [pyarrow.array(urls), pyarrow.chunked_array([urls]), pyarrow.table({"url": urls})]:
+        with pytest.raises(TypeError, match="to_pylist"):
+            seen.update(items)
+    with pytest.raises(ValueError, match="one dimension"):
+        seen.update(numpy.zeros((3, 4), int))
+    assert seen.approx_len() == 0
+    assert seen.update(urls, polars.Series(["b", "c"])) == 3 and "c" in seen
+
+
 def test_a_capsule_that_was_taken_is_an_error() -> None:
     once = Capsules(pyarrow.array(["a"]).__arrow_c_array__())
     seen = tamis.BloomFilter(100)

@@ -191,6 +191,25 @@ def test_a_span_passes_without_calls(tmp_path: Path) -> None:
     assert "a" in kept and "a" in saved
 
 
+def test_a_span_passes_for_filters_of_short_lives() -> None:
+    recent = tamis.RotatingBloomFilter(1000, 0.6, 1e-9)
+    recent.add("a")
+    deadline = time.monotonic() + 60
+    # Each life is shorter than a sixth of the span.
+    while "a" in recent:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+        recent = pickle.loads(pickle.dumps(recent))
+
+
+def test_a_full_filter_has_no_estimate() -> None:
+    seen = tamis.BloomFilter(1000)
+    seen.update(range(1_000_000))
+    assert seen.figures().items == float("inf")
+    with pytest.raises(OverflowError, match="too full"):
+        seen.approx_len()
+
+
 def test_scalable_filters_grow_and_end_at_their_capacity() -> None:
     seen = tamis.ScalableBloomFilter(100, 1e-4)
     assert seen.update(range(100_000)) > 99_900

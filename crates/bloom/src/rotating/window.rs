@@ -39,8 +39,9 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     /// the number of rotations that this call made.
     ///
     /// `now` is the time since any fixed moment, the same for all calls: for example
-    /// [`Instant::elapsed`] of a start. The first call only sets the beginning. In a window by
-    /// items it does nothing. See [Time](Self#time) for wrong readings.
+    /// [`Instant::elapsed`] of a start, or, for a filter that is saved, the time since 1970. The
+    /// first call only sets the beginning. In a window by items it does nothing. See
+    /// [Time](Self#time) for wrong readings.
     ///
     /// Call it before each insert, or from time to time: an item has the age of the newest reading
     /// before its insert. When `advance` returns, items that are older than the window by one
@@ -97,8 +98,10 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
     }
 
     /// Makes the next call of [`advance`](Self::advance) the first one: for a change of the clock
-    /// that the program knows of, such as a start from a saved filter. Nothing is forgotten; the
-    /// current generation begins at the next reading. In a window by items it does nothing.
+    /// that the program knows of. Nothing is forgotten; the current generation begins at the next
+    /// reading. So a filter for which it is called in each generation forgets nothing: if it is
+    /// saved and loaded often, pass the time since 1970 instead, which goes on in the next run. In
+    /// a window by items it does nothing.
     ///
     /// # Examples
     ///
