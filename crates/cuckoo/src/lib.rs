@@ -120,7 +120,6 @@
 //!
 //! * `std` (default): random keys for the default hasher; waiting threads yield; `len` is a sharded
 //!   counter; buckets of 128 bits. Without `std`, the crate needs only `alloc` and 64-bit atomics.
-//! * `rayon`: parallel filling.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![warn(clippy::alloc_instead_of_core, clippy::std_instead_of_core)]

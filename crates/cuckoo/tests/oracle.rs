@@ -367,7 +367,6 @@ fn merge_requires_equal_geometry_and_hash() {
     assert_eq!(Once::merge(&a, &a).unwrap().len(), 20);
 }
 
-#[cfg(feature = "rayon")]
 #[test]
 fn parallel_filling_agrees_with_filling() {
     use rayon::prelude::*;

@@ -9,7 +9,7 @@ const ALLOWED: [(&str, &str); 9] = [
     ("tamis-hash", "ahash rapidhash siphasher twox-hash"),
     ("tamis-core", "tamis-hash arrayvec libm"),
     ("tamis-bloom", "tamis-core tamis-hash tamis-sync libm rayon"),
-    ("tamis-cuckoo", "tamis-core tamis-hash tamis-sync arrayvec libm rayon"),
+    ("tamis-cuckoo", "tamis-core tamis-hash tamis-sync arrayvec libm"),
     (
         "tamis-formats",
         "tamis-bloom tamis-core tamis-cuckoo tamis-hash tamis-sync base64 fastmurmur3 murmur2 rustix \
