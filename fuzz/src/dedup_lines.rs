@@ -23,7 +23,7 @@ struct Case<'a> {
 }
 
 /// Checks that the output is the same as that of the reference.
-pub fn dedup_lines(data: &[u8]) {
+pub(crate) fn dedup_lines(data: &[u8]) {
     let Ok(case) = Case::arbitrary_take_rest(Unstructured::new(data)) else { return };
     let options = Options {
         separator: if case.nul { 0 } else { b'\n' },

@@ -62,7 +62,7 @@ macro_rules! targets {
     ($($target:ident = $check:expr;)*) => {
         $(
             #[doc = concat!("Checks one input of `", stringify!($target), "`.")]
-            pub fn $target(data: &[u8]) {
+            pub(crate) fn $target(data: &[u8]) {
                 let check: fn(&[u8]) -> bool = $check;
                 check(data);
             }

@@ -41,7 +41,7 @@ ways!(Bloom BlockedBloom OnceBloom Cuckoo OnceCuckoo, |file, options, frozen| {
 ways!(ScalableBloom OnceScalableBloom CountingBloom RotatingBloom, |file, options, frozen| frozen());
 
 /// Checks one file.
-pub fn load_diff(data: &[u8]) {
+pub(crate) fn load_diff(data: &[u8]) {
     let bytes = file_of(data);
     let kind = Info::read(&bytes[..]).map_or(tamis_formats::Kind::Bloom, |info| info.kind());
     with_kind!(kind, F => check::<F>(&bytes));

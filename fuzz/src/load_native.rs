@@ -12,7 +12,7 @@ use crate::reader::Reader;
 const QUERIES: u64 = 100;
 
 /// Checks one file.
-pub fn load_native(data: &[u8]) {
+pub(crate) fn load_native(data: &[u8]) {
     let bytes = file_of(data);
     let reader = Reader::new(&bytes);
     let Ok(info) = Info::read(&bytes[..]) else {

@@ -41,7 +41,7 @@ struct Filter {
 }
 
 /// Checks one set.
-pub fn load_set(data: &[u8]) {
+pub(crate) fn load_set(data: &[u8]) {
     match data.split_first() {
         Some((0, rest)) => _ = check(rest, &Options::new()),
         Some((1, rest)) => _ = check(&with_checksums(rest), &Options::new()),

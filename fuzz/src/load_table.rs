@@ -22,7 +22,7 @@ struct Case {
 }
 
 /// Checks one file.
-pub fn load_table(data: &[u8]) {
+pub(crate) fn load_table(data: &[u8]) {
     match data.split_first() {
         Some((0, rest)) => changed(rest),
         Some((_, _)) => arbitrary_file(&table_file_of(data)),

@@ -50,7 +50,7 @@ enum What {
 
 /// Checks that no operation loses an item, and that every answer follows from the operations before
 /// it.
-pub fn ops_bloom(data: &[u8]) {
+pub(crate) fn ops_bloom(data: &[u8]) {
     let mut rest = Unstructured::new(data);
     let Ok(case) = Case::arbitrary(&mut rest) else { return };
     match case.kind {

@@ -51,7 +51,7 @@ enum What {
 
 /// Checks that no operation loses an item or keeps a removed one, and that a failed operation
 /// changes nothing.
-pub fn ops_cuckoo(data: &[u8]) {
+pub(crate) fn ops_cuckoo(data: &[u8]) {
     let mut rest = Unstructured::new(data);
     let Ok(case) = Case::arbitrary(&mut rest) else { return };
     if case.once { run::<Once>(&case, &mut rest) } else { run::<Multiset>(&case, &mut rest) }

@@ -88,7 +88,7 @@ enum What {
 
 /// Checks that no operation loses an item in the window, that no insert returns `true` twice for a
 /// present item, and that no count is too low.
-pub fn ops_growing(data: &[u8]) {
+pub(crate) fn ops_growing(data: &[u8]) {
     let mut rest = Unstructured::new(data);
     let Ok(case) = Case::arbitrary(&mut rest) else { return };
     match case.kind {

@@ -51,7 +51,7 @@ const LINE_SLACK: f64 = 1.212;
 const LINE_BITS: f64 = 512.0;
 
 /// Checks one of the types, sized by items and by bits.
-pub fn sizing(data: &[u8]) {
+pub(crate) fn sizing(data: &[u8]) {
     let Ok(case) = Case::arbitrary_take_rest(Unstructured::new(data)) else { return };
     let of_lines = |bits| bits * LINE_SLACK + LINE_BITS;
     match case.kind {

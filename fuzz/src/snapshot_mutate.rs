@@ -38,7 +38,7 @@ enum Kind {
 }
 
 /// Checks one list of changes.
-pub fn snapshot_mutate(data: &[u8]) {
+pub(crate) fn snapshot_mutate(data: &[u8]) {
     let Ok(case) = Case::arbitrary_take_rest(Unstructured::new(data)) else { return };
     let hasher = AnyStable::from(Rapid::with_seed(case.seed));
     let size = 1 + u64::from(case.lines % 32);

@@ -6,7 +6,7 @@ use tamis::bloom::split_block::{SplitBlockFilter, View};
 /// The bytes in front of the filter: where it begins in memory, the number of hashes, a divisor.
 const HEAD: usize = 3;
 
-pub fn split_block(data: &[u8]) {
+pub(crate) fn split_block(data: &[u8]) {
     let Some((&[shift, count, divisor], rest)) = data.split_first_chunk::<HEAD>() else { return };
     let hashes = rest.len().min(8 * usize::from(count)) / 8;
     let (hashes, bytes) = rest.split_at(8 * hashes);

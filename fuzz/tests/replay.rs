@@ -40,23 +40,6 @@ fn pseudo_random_inputs_pass() {
     }
 }
 
-#[test]
-fn every_program_is_a_target() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = fs::read_dir(here.join("fuzz_targets")).expect("a folder");
-    let file = |entry: std::io::Result<fs::DirEntry>| entry.expect("a readable folder").path();
-    let programs = folder.map(|entry| file(entry).file_stem().map(|name| name.to_owned()));
-    let mut programs: Vec<_> = programs.flatten().collect();
-    let mut targets = TARGETS.map(|(name, _)| name);
-    programs.sort();
-    targets.sort();
-    assert_eq!(programs, targets);
-    let manifest = fs::read_to_string(here.join("Cargo.toml")).expect("a readable file");
-    for name in targets {
-        assert!(manifest.contains(&format!("\nname = \"{name}\"\n")), "cargo has no {name}");
-    }
-}
-
 /// Returns fewer than 400 bytes, the same on every machine.
 fn pseudo_random(seed: u64) -> Vec<u8> {
     let mut state = seed << 32 | 1;

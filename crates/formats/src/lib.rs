@@ -5,7 +5,7 @@
 //! | write a filter | [`save`], atomic | [`write()`] |
 //! | read a filter | [`load`] | [`read`] |
 //! | read a filter for queries only | [`Options::load_frozen`] | [`Options::read_frozen`] |
-//! | add a saved Bloom filter to another | [`Options::merge_from`] | [`Options::merge_read`] |
+//! | add a saved Bloom filter to another | [`Options::merge_from`] | |
 //! | write a filter of [another system](foreign) | [`Options::save_foreign`] | [`Options::write_foreign`] |
 //! | read a filter of another system | [`Options::load_foreign`] | [`Options::read_foreign`] |
 //! | describe a file | [`Info::open`] | [`Info::read`] |

@@ -61,7 +61,7 @@ impl CuckooFilter {
         Ok(Self(Keyed::new(Box::new(builder.build().map_err(of_build)?), key)))
     }
 
-    /// The number of copies that the filter was built for: `max_capacity`, if that was given.
+    /// The number of copies that the filter was built for, growth included.
     #[getter]
     fn capacity(&self) -> usize {
         self.0.filter.capacity()

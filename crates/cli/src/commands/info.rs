@@ -1,6 +1,7 @@
 //! `tamis info`: what a filter is and how full it is.
 
 use core::fmt::{Display, Write};
+use core::time::Duration;
 
 use serde_json::{Value, json};
 use tamis::cuckoo;
@@ -162,10 +163,21 @@ fn to_text(name: &str, info: &Info, filter: &Described) -> String {
         ),
         ("live", live.to_owned()),
     ];
+    if let Some(span) = window(info) {
+        rows.push(("window", format!("{span:?}: an item that is older may be forgotten")));
+    }
     if ignore_case {
         rows.push(("ignore case", "yes: A to Z equal a to z".to_owned()));
     }
     table(rows)
+}
+
+/// How long a filter keeps its items at least. Programs that use the library make such filters.
+const fn window(info: &Info) -> Option<Duration> {
+    match info.geometry() {
+        Geometry::Window(sizes) => sizes.span(),
+        _ => None,
+    }
 }
 
 /// The number of buckets of a cuckoo filter after all growth.
@@ -214,6 +226,7 @@ fn to_json(name: &str, info: &Info, filter: &Described) -> Value {
             value["bits"] = json!(sizes.geometry().bits());
             value["generations"] = json!(sizes.generations());
             value["rotations"] = json!(sizes.rotations());
+            value["window_seconds"] = json!(window(info).map(|span| span.as_secs_f64()));
         }
         Geometry::GrowingCuckoo(sizes) => {
             value["buckets"] = json!(sizes.buckets());

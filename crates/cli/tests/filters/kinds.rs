@@ -126,3 +126,18 @@ fn an_index_is_no_filter() {
         files.fails(2, args, &["I: is an index, not a filter; 'tamis which' finds keys in it"]);
     }
 }
+
+/// Such a filter is made by programs that use the library.
+#[test]
+fn info_names_the_window_by_time() {
+    let files = Files::new();
+    let builder = tamis::RotatingBloomFilter::<str>::builder().capacity(100);
+    let builder = builder.hasher(tamis::hash::Rapid::with_seed(1));
+    let filter = builder.span(std::time::Duration::from_secs(90)).build().expect("memory");
+    tamis::formats::save(&filter, files.path("f")).expect("a writable directory");
+    assert_eq!(files.info("f")["window_seconds"], 90.0);
+    assert!(files.run(&["info", "f"]).0.contains("\nwindow           90s: "));
+    files.write("in", "a\n");
+    files.run(&["build", "-q", "--window", "100", "-o", "g", "in"]);
+    assert!(files.info("g")["window_seconds"].is_null());
+}

@@ -150,9 +150,8 @@ pub trait Mappable: Saved + Sealed<Body = Lines> {}
 /// # use tamis_formats as tamis;
 /// use tamis::formats::{LoadError, Mergeable, Options};
 ///
-/// fn merge_both<F: Mergeable>(filter: &F, one: &[u8], other: &[u8]) -> Result<(), LoadError> {
-///     Options::new().merge_read(filter, one)?;
-///     Options::new().merge_read(filter, other)
+/// fn merge_all<F: Mergeable>(filter: &F, paths: &[&str]) -> Result<(), LoadError> {
+///     paths.iter().try_for_each(|path| Options::new().merge_from(filter, path))
 /// }
 /// ```
 #[diagnostic::on_unimplemented(

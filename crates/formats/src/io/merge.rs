@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::error::LoadError;
 use crate::filters::saved::{Mergeable, expect, expect_like};
-use crate::io::info::{Info, open};
+use crate::io::info::open;
 use crate::layout::body;
 use crate::layout::header::{HEADER, Header};
 use crate::layout::table::Table;
@@ -15,7 +15,8 @@ impl Options {
     /// Adds the items of a Bloom filter in a file to a filter of the same type, sizes, hash
     /// algorithm and seed. Other threads may insert meanwhile.
     ///
-    /// It reads the file twice: it checks all bytes, then adds them. It takes 1 MiB of memory.
+    /// It reads the file twice: it checks all bytes, then adds them. It takes 1 MiB of memory. A
+    /// stream can be read only once: [`read`](crate::read) a filter from it, and merge the two.
     ///
     /// # Errors
     ///
@@ -47,54 +48,13 @@ impl Options {
         path: impl AsRef<Path>,
     ) -> Result<(), LoadError> {
         let (file, header) = open(path.as_ref())?;
-        self.expect_to_merge(filter, &header)?;
+        expect::<F>(&header, self)?;
+        expect_like(&header, filter)?;
         // First all checks, so that a damaged file changes nothing.
         check_rest(&mut file.at(HEADER as u64), &header)?;
-        merge_rest(filter, &mut file.at(HEADER as u64), &header)
-    }
-
-    /// Adds the items of a Bloom filter in a stream to a filter, as
-    /// [`merge_from`](Self::merge_from) does.
-    ///
-    /// A stream can be read only once. Each chunk of 1 MiB is checked, then added.
-    ///
-    /// # Errors
-    ///
-    /// As [`merge_from`](Self::merge_from). After an error in the body, the items of the chunks
-    /// before the faulty one have been added, whole or in part: an item of the stream may have some
-    /// of its bits in the filter, as if other items had set them. This raises the false-positive
-    /// rate at most to that of the union. No item of the filter is lost. If this matters, merge
-    /// into a filter that can be dropped.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::{Options, write};
-    /// use tamis::{BloomFilter, hash::Rapid};
-    ///
-    /// let builder = BloomFilter::<str>::builder().capacity(100).hasher(Rapid::with_seed(7));
-    /// let (all, part) = (builder.clone().build()?, builder.build()?);
-    /// part.insert("a");
-    /// let mut bytes = Vec::new();
-    /// write(&part, &mut bytes)?;
-    /// Options::new().merge_read(&all, &bytes[..])?;
-    /// assert!(all.contains("a"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn merge_read<F: Mergeable>(
-        &self,
-        filter: &F,
-        mut from: impl Read,
-    ) -> Result<(), LoadError> {
-        let Info(header) = Info::read(&mut from)?;
-        self.expect_to_merge(filter, &header)?;
-        merge_rest(filter, &mut from, &header)
-    }
-
-    fn expect_to_merge<F: Mergeable>(&self, filter: &F, header: &Header) -> Result<(), LoadError> {
-        expect::<F>(header, self)?;
-        expect_like(header, filter)
+        let from = &mut file.at(HEADER as u64);
+        let table = Table::read(from, &header)?;
+        body::read(from, &header, &table, |line, words| filter.union_line(line, words))
     }
 }
 
@@ -102,14 +62,4 @@ impl Options {
 pub(crate) fn check_rest(from: &mut dyn Read, header: &Header) -> Result<(), LoadError> {
     let table = Table::read(from, header)?;
     body::read(from, header, &table, |_, _| {})
-}
-
-/// Checks what follows a header, and adds each chunk after its check.
-fn merge_rest<F: Mergeable>(
-    filter: &F,
-    from: &mut dyn Read,
-    header: &Header,
-) -> Result<(), LoadError> {
-    let table = Table::read(from, header)?;
-    body::read(from, header, &table, |line, words| filter.union_line(line, words))
 }

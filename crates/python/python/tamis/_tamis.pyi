@@ -191,7 +191,7 @@ class CuckooFilter(_Filter, _Saved):
     ) -> Self: ...
     @property
     def capacity(self) -> int:
-        """The number of copies that the filter was built for: `max_capacity`, if that was given."""
+        """The number of copies that the filter was built for, growth included."""
     def add(self, item: _Item, /) -> None:
         """Add a copy of an item. Raise `tamis.Full` if there is no room."""
     def discard(self, item: _Item, /) -> bool:

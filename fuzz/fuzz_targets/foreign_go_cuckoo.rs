@@ -1,4 +1,0 @@
-//! Passes the inputs of libFuzzer to the target `foreign_go_cuckoo`.
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| tamis_fuzz::foreign_go_cuckoo(data));

@@ -1,4 +1,0 @@
-//! Passes the inputs of libFuzzer to the target `load_native`.
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| tamis_fuzz::load_native(data));
