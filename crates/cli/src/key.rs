@@ -43,6 +43,9 @@ pub enum Part {
     /// Under a URL policy there is one value, which must be a string, and the key is its decoded
     /// text.
     Json(Vec<String>),
+    /// The value at this JSON pointer: of a string its decoded text, of others as above. It is the
+    /// key of a filter of another system.
+    JsonText(String),
 }
 
 /// The buffers in which keys are built, kept from one record to the next.
@@ -111,6 +114,10 @@ impl Key {
             Part::Record => self.normal(fields::unmarked(record), scratch)?,
             Part::Fields(fields) => self.normal(fields.of(record, parts)?, scratch)?,
             Part::Hex => unhex(fields::unmarked(record), scratch)?,
+            Part::JsonText(pointer) => {
+                let document = json::Cursor::of_document(fields::unmarked(record))?;
+                document.at_pointer(pointer)?.text(scratch)?;
+            }
             Part::Json(pointers) => {
                 let document = json::Cursor::of_document(fields::unmarked(record))?;
                 let folds = self.form.ignore_case;
@@ -155,7 +162,7 @@ impl Key {
         let several = match &self.part {
             Part::Fields(fields) => fields.is_several(),
             Part::Json(pointers) => pointers.len() > 1,
-            Part::Record | Part::Hex => false,
+            Part::Record | Part::Hex | Part::JsonText(_) => false,
         };
         if !several {
             return key.make_ascii_lowercase();
@@ -210,6 +217,22 @@ impl Key {
             Part::Fields(fields) => fields.columns(header, separator, is_short),
             _ => Some(vec![fields::bare(header, separator).to_vec()]),
         }
+    }
+
+    /// Returns the same key for a filter of another system, which knows no canonical form of JSON.
+    /// Says so if several parts are the key, since each system joins them in its own way.
+    pub(crate) fn foreign(&self) -> Result<Self, String> {
+        let part = match &self.part {
+            Part::Json(pointers) if self.form.url == Policy::None => match pointers.as_slice() {
+                [pointer] => Part::JsonText(pointer.clone()),
+                _ => return Err("the key of another system is one value: give one --json-key".into()),
+            },
+            Part::Fields(fields) if fields.is_several() => {
+                return Err("the key of another system is one field: give one --key-field".into());
+            }
+            part => part.clone(),
+        };
+        Ok(Self { part, ..self.clone() })
     }
 
     /// Returns the same key for inputs with these columns, or says which name they do not have, or

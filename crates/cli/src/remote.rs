@@ -40,8 +40,8 @@ const SCHEMES: [(&str, bool); 7] = [
 ];
 
 /// How the characters are written that would end a part of an address.
-const ENCODED: &str = "in a user name, a password or a name, / ? # @ : and % are written as %2F \
-                       %3F %23 %40 %3A and %25";
+const ENCODED: &str = "in a user name, a password or a name, / ? # @ : % + and & are written \
+                       as %2F %3F %23 %40 %3A %25 %2B and %26";
 
 /// The address of a filter in Redis: `redis://host:port/#name`.
 #[derive(Clone)]

@@ -280,7 +280,8 @@ macro_rules! builder {
             /// description is lost, or that was never finished.
             ///
             /// Clients that have it open get [`Error::Replaced`]. All keys are removed, also those
-            /// that an interrupted creation or deletion has left. Only the key `{name}:lives`, a
+            /// that an interrupted creation or deletion has left. If the list of epochs of a
+            /// window was lost, their keys stay until they expire. The key `{name}:lives`, a
             /// list of the filters of this name, is kept for a week: if a client wrote a key late
             /// and was killed before it could remove it, the next `destroy` of this name removes
             /// it.

@@ -213,8 +213,8 @@ impl Error {
 fn message(error: &BuildError) -> String {
     match error {
         BuildError::TooLarge => String::from(
-            "a slice of a shard would exceed 512 MiB: give more shards or a smaller capacity. A \
-             filter that grows has room for two slices",
+            "a slice of a shard would exceed 512 MiB: give a smaller capacity, or more shards to the \
+             builder. A filter that grows has room for two slices",
         ),
         error => error.to_string(),
     }

@@ -27,7 +27,7 @@ pub(crate) struct FromArgs {
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct KeyArgs {
     /// The type of the keys of a filter of another system [default: bytes]. A record of another
-    /// type has no key
+    /// type has no key. With --json-key a string is its text, without quotes
     #[arg(long, value_name = "TYPE", value_enum)]
     pub(crate) key_type: Option<KeyType>,
 }

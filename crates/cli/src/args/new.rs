@@ -45,13 +45,13 @@ use crate::units::{count, rate};
 ///
 /// A filter may be in Redis or Valkey: redis://[user:password@]host[:port]/[database]#name, or with
 /// the scheme rediss, valkey, valkeys (rediss and valkeys are encrypted), or
-/// unix:///path/of/socket#name. In a user name, a password or a name, / ? # @ : and % are written
-/// as %2F %3F %23 %40 %3A and %25, and a space may be %20. The command creates the filter if there
-/// is none of that name. The filter grows, and any number of runs on any number of machines may
-/// share it: exactly one of them prints each record. The server stores each record at once. So a
-/// record may be claimed and not printed if the process is killed (at most --chunk per thread), or
-/// if the reply of the server is lost; the run then fails and gives the number. After Ctrl-C or
-/// SIGTERM all claimed records are printed first.
+/// unix:///path/of/socket#name. In a user name, a password or a name, / ? # @ : % + and & are
+/// written as %2F %3F %23 %40 %3A %25 %2B and %26, and a space may be %20. The command creates the
+/// filter if there is none of that name. The filter grows, and any number of runs on any number of
+/// machines may share it: exactly one of them prints each record. The server stores each record at
+/// once. So a record may be claimed and not printed if the process is killed (at most --chunk per
+/// thread), or if the reply of the server is lost; the run then fails and gives the number. After
+/// Ctrl-C or SIGTERM all claimed records are printed first.
 ///
 /// Two runs on one filter in a file take turns: the second waits until the first has ended. Records
 /// without a key are printed each time. In a filter of kind blocked, once, bloom, counting or

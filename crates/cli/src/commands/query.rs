@@ -26,10 +26,14 @@ pub(crate) fn query(mut args: QueryArgs) -> Result<bool, Error> {
     args.server.require_none()?;
     Roles::of(&args.files).and_filter(&args.filter).print_to(args.output.as_deref())?;
     let opened = Opened::open_for(&args.filter, &args.from, args.keys)?;
-    if let Opened::Ours(header) = &opened {
-        header.require_form(records.key.form)?;
-        header.require_saved()?;
-    }
+    let records = match &opened {
+        Opened::Ours(header) => {
+            header.require_form(records.key.form)?;
+            header.require_saved()?;
+            records
+        }
+        Opened::Theirs(_) => records.foreign()?,
+    };
     let files = core::mem::take(&mut args.files);
     let inputs = input::inputs(files, args.records.no_decompress)?;
 

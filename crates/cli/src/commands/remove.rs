@@ -24,7 +24,10 @@ pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
         let opened = Opened::open_for(&args.filter, &args.from, args.keys)?;
         match &opened {
             Opened::Ours(header) => check(header, form)?,
-            Opened::Theirs(filter) => filter.require_removal(&args.filter)?,
+            Opened::Theirs(filter) => {
+                records.foreign()?;
+                filter.require_removal(&args.filter)?;
+            }
         }
         Ok(opened)
     };
@@ -55,7 +58,7 @@ pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
             report
         }
         Opened::Theirs(filter) => {
-            let filter = Mutex::new(filter);
+            let (records, filter) = (records.foreign()?, Mutex::new(filter));
             let decider = change(&filter, args.keys.key_type(), How::Remove);
             let save = || held(&filter).prepare(&args.filter)?.commit();
             let mut report = run(&args.records, inputs, &records, &decider, lock, start, save)?;

@@ -96,6 +96,16 @@ impl<'a> Cursor<'a> {
         if self.peek() == b'"' { decoded(self.token()) } else { None }
     }
 
+    /// Appends the decoded text of the string here to `out`, or the canonical form of another value.
+    pub(super) fn text(mut self, out: &mut Vec<u8>) -> Result<(), NoKey> {
+        if self.peek() != b'"' {
+            return self.canonical(false, out);
+        }
+        // A lone surrogate stands for no character.
+        out.extend_from_slice(&self.string().ok_or(NoKey::Utf8)?);
+        Ok(())
+    }
+
     /// Appends the value here to `out` in its canonical form: no space between tokens, the names in
     /// every object sorted, only the escapes that a string needs, numbers as they are. If `folds`,
     /// the case of A to Z makes no difference to the order of names.

@@ -1,5 +1,6 @@
 //! How records are read: where they end, and which part of them is the key.
 
+use crate::error::Error;
 use crate::key::Key;
 
 /// Bytes per chunk: enough to make the cost of the locks small and to query each shard for many
@@ -28,4 +29,12 @@ pub(crate) struct Records {
     pub(crate) chunk: usize,
     /// The most records of a chunk, if they are limited: at least 1.
     pub(crate) most: Option<usize>,
+}
+
+impl Records {
+    /// Returns the same for a filter of another system.
+    pub(crate) fn foreign(&self) -> Result<Self, Error> {
+        let key = self.key.foreign().map_err(Error::Usage)?;
+        Ok(Self { key, ..self.clone() })
+    }
 }

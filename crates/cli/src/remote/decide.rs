@@ -22,7 +22,7 @@ pub(crate) fn lookup(filter: &Filter, inverted: bool) -> Decider<'_> {
             Err(source) => {
                 // No record of the chunk has an answer, so the chunk ends before its first.
                 let first = entries.first().map_or(0, |entry| entry.record);
-                let why = without_verdict(entries.len() as u64, source);
+                let why = without_verdict(0, entries.len() as u64, source);
                 chunk.stop(first, why);
             }
         }
@@ -40,7 +40,7 @@ pub(crate) fn claim(filter: &Filter) -> Decider<'_> {
         let Batch { entries, fresh, .. } = chunk.batch();
         let hashes: Vec<u64> = entries.iter().map(|entry| entry.hash).collect();
         let mut first: Option<(u32, RedisError)> = None;
-        let mut count = 0;
+        let (mut unknown, mut others) = (0, 0);
         for (entry, result) in entries.iter().zip(filter.insert_hashes(&hashes)) {
             match result {
                 Ok(new) => fresh[entry.record as usize] = new,
@@ -48,7 +48,7 @@ pub(crate) fn claim(filter: &Filter) -> Decider<'_> {
                     // It is not printed, and all others of the chunk that are new are: they are
                     // stored.
                     fresh[entry.record as usize] = false;
-                    count += 1;
+                    *(if may_be_stored(&error) { &mut unknown } else { &mut others }) += 1;
                     let (_, reason) = first.get_or_insert((entry.record, error.clone()));
                     // Of several reasons, one by which records may be stored counts most.
                     if may_be_stored(&error) && !may_be_stored(reason) {
@@ -58,7 +58,7 @@ pub(crate) fn claim(filter: &Filter) -> Decider<'_> {
             }
         }
         if let Some((record, source)) = first {
-            chunk.stop_after(record, without_verdict(count, source));
+            chunk.stop_after(record, without_verdict(unknown, others, source));
         }
     })
 }

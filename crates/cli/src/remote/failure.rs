@@ -10,7 +10,7 @@ impl Address {
     /// The error of a filter that cannot be used, with its address.
     pub(crate) fn refused(&self, source: RedisError) -> Error {
         let advice = match source {
-            RedisError::Parameters { .. } => Some("omit the option, or give another name"),
+            RedisError::Parameters { .. } => Some("give the options of the filter, or another name"),
             RedisError::Missing => Some("'tamis new' creates one"),
             RedisError::DescriptorLost => Some("'tamis delete' removes what is left of it"),
             _ => None,
@@ -38,14 +38,18 @@ const fn exit_code(source: &RedisError) -> u8 {
     }
 }
 
-/// Why a chunk ends: `count` of its records have no verdict.
-pub(super) fn without_verdict(count: u64, source: RedisError) -> Why {
-    let (records, were) = (counted(count, "record"), if count == 1 { "was" } else { "were" });
-    let fate = if may_be_stored(&source) {
-        format!("{records} may be stored and {were} not printed")
-    } else {
-        format!("{records} {were} not printed; run again with the rest of the input")
-    };
+/// Why a chunk ends: of its records without a verdict, `unknown` may be stored, `others` are not.
+pub(super) fn without_verdict(unknown: u64, others: u64, source: RedisError) -> Why {
+    let were = |count| if count == 1 { "was" } else { "were" };
+    let stored = (unknown > 0).then(|| {
+        format!("{} may be stored and {} not printed", counted(unknown, "record"), were(unknown))
+    });
+    let others = (others > 0).then(|| {
+        let more = if unknown > 0 { " more" } else { "" };
+        let records = counted(others, "record");
+        format!("{records}{more} {} not printed; run again with the rest of the input", were(others))
+    });
+    let fate = [stored, others].into_iter().flatten().collect::<Vec<_>>().join("; ");
     Why::Remote { source: source.into(), fate }
 }
 
@@ -61,14 +65,25 @@ mod tests {
     #[test]
     fn one_record_is_not_many() {
         let unknown = RedisError::VerdictUnknown { reason: "x".into() };
-        for (count, source, expected) in [
-            (1, RedisError::Replaced, "1 record was not printed;"),
-            (2, RedisError::Replaced, "2 records were not printed;"),
-            (1, unknown.clone(), "1 record may be stored and was not printed"),
-            (2, unknown, "2 records may be stored and were not printed"),
+        let rest = "; run again with the rest of the input";
+        for (stored, others, source, expected) in [
+            (0, 1, RedisError::Replaced, format!("1 record was not printed{rest}")),
+            (0, 2, RedisError::Replaced, format!("2 records were not printed{rest}")),
+            (1, 0, unknown.clone(), "1 record may be stored and was not printed".to_owned()),
+            (2, 0, unknown.clone(), "2 records may be stored and were not printed".to_owned()),
+            (
+                16,
+                1984,
+                unknown,
+                format!(
+                    "16 records may be stored and were not printed; 1,984 records more were not \
+                     printed{rest}"
+                ),
+            ),
         ] {
-            let Why::Remote { fate, .. } = without_verdict(count, source) else { unreachable!() };
-            assert!(fate.starts_with(expected), "{fate}");
+            let why = without_verdict(stored, others, source);
+            let Why::Remote { fate, .. } = why else { unreachable!() };
+            assert_eq!(fate, expected);
         }
     }
 }

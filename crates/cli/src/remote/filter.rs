@@ -24,7 +24,7 @@ impl Address {
         let address = self.to_string();
         builder.on_event(move |event| {
             if let Event::Waiting { reason, left } = event {
-                let left = left.as_secs();
+                let left = left.as_secs_f64().ceil();
                 screen::say(&format!("{address}: {reason}; waiting, for at most {left} s more"));
             }
         })

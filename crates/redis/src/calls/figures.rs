@@ -37,7 +37,7 @@ pub(crate) async fn figures(filter: Call<'_>) -> Result<Figures, Error> {
     let items = sum(|count| count.items);
     let fill = sum(|count| count.ones as f64) / sum(|count| count.bits as f64).max(1.0);
     // An item is equally likely to be in each shard.
-    let rate = sum(|count| -count.log_absent.exp_m1()) / f64::from(shards);
+    let rate = sum(|count| count.log_absent.exp_m1().abs()) / f64::from(shards);
     // A slice that is too full raises the rate, and may hardly raise the mean. A shard whose epochs
     // are all forgotten has no bits.
     let saturation = items / sum(|count| count.capacity).max(1.0);

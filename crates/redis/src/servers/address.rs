@@ -6,7 +6,7 @@
 
 use core::fmt;
 
-use redis::{ConnectionInfo, IntoConnectionInfo, RedisError, parse_redis_url};
+use redis::{ConnectionInfo, ErrorKind, IntoConnectionInfo, RedisError, parse_redis_url};
 
 use crate::error::Error;
 
@@ -33,8 +33,8 @@ pub(crate) fn parse(address: &str) -> Result<ConnectionInfo, Error> {
     let url = parse_redis_url(address).ok_or_else(|| {
         wrong(
             "expected a URL such as redis://user:password@127.0.0.1:6379/, with the scheme redis, \
-             rediss, valkey, valkeys or unix; in a password, / ? # @ : and % are written as %2F \
-             %3F %23 %40 %3A and %25",
+             rediss, valkey, valkeys or unix; in a password, / ? # @ : % + and & are written as \
+             %2F %3F %23 %40 %3A %25 %2B and %26",
         )
     })?;
     // A password that is not encoded ends early, at a '/', '?' or '#', and its rest would be taken
@@ -43,8 +43,21 @@ pub(crate) fn parse(address: &str) -> Result<ConnectionInfo, Error> {
     let behind = [url.path(), url.query().unwrap_or(""), url.fragment().unwrap_or("")];
     if !rest.starts_with('/') && behind.iter().any(|part| part.contains('@')) {
         return Err(wrong(
-            "an '@' is behind the host; in a password, / ? # @ : and % are written as %2F %3F %23 \
-             %40 %3A and %25",
+            "an '@' is behind the host; in a password, / ? # @ : % + and & are written as %2F \
+             %3F %23 %40 %3A %25 %2B and %26",
+        ));
+    }
+    // The crate `redis` ignores all others, and takes the last of two.
+    let known: &[&str] =
+        if url.has_host() { &["protocol"] } else { &["db", "pass", "protocol", "user"] };
+    let mut keys: Vec<_> = url.query_pairs().map(|(key, _)| key).collect();
+    let count = keys.len();
+    keys.sort();
+    keys.dedup();
+    if keys.len() < count || keys.iter().any(|key| !known.contains(&&**key)) {
+        return Err(wrong(
+            "expected behind the '?' of a socket only db, user, pass and protocol, each once, and \
+             behind that of a host only protocol",
         ));
     }
     url.into_connection_info().map_err(|error| {
@@ -63,12 +76,19 @@ pub(crate) fn message(info: &ConnectionInfo, error: &RedisError) -> String {
     let Some(password) = info.redis_settings().password().filter(|_| !error.is_io_error()) else {
         return text;
     };
-    // A server may have cut it, at a character or not.
-    let start: String = password.chars().take(RECOGNIZED).collect();
-    if start.is_empty() || !text.contains(&start) {
+    // The most frequent error must not be hidden. All of its text is from the crate `redis`.
+    if error.kind() == ErrorKind::AuthenticationFailed && error.detail().is_none() {
         return text;
     }
-    let code = error.code().unwrap_or("an error");
+    // A server may have cut it, at a character or not. The server's part of the text is the detail
+    // and the code, where there is a detail.
+    let start: String = password.chars().take(RECOGNIZED).collect();
+    let repeats = |text: &str| !start.is_empty() && text.contains(&start);
+    let code = error.code().filter(|code| !repeats(code));
+    if !error.detail().map_or(repeats(&text), |detail| repeats(detail) || error.code() != code) {
+        return text;
+    }
+    let code = code.unwrap_or("an error");
     format!("{code} (the message of the server is hidden, since it may repeat the password)")
 }
 
@@ -144,8 +164,38 @@ mod tests {
         assert_eq!((info.addr().to_string(), info.redis_settings().db()), ("host:7".into(), 2));
         let info = parse("unix:///tmp/a@b?pass=c@d").unwrap();
         assert_eq!(info.redis_settings().password(), Some("c@d"));
+        let info = parse("unix:///tmp/a?pass=%2B%26&db=2&user=c").unwrap();
+        assert_eq!((info.redis_settings().password(), info.redis_settings().db()), (Some("+&"), 2));
         let sentinel = parse("redis+sentinel://host:26379/master").unwrap_err();
         assert!(sentinel.to_string().contains("Sentinel"), "{sentinel}");
+    }
+
+    /// Otherwise the filter would be in another database, or would be made without the password.
+    #[test]
+    fn a_key_that_means_nothing_is_refused() {
+        for query in ["database=6", "DB=6", "password=x", "db=4&db=5", "pass=a&b"] {
+            let error = parse(&format!("unix:///run/a?{query}")).unwrap_err();
+            assert!(error.to_string().contains("each once"), "{query}: {error}");
+        }
+        for query in ["db=3", "pass=a", "protocol=resp3&protocol=resp3"] {
+            let error = parse(&format!("redis://host/?{query}")).unwrap_err();
+            assert!(error.to_string().contains("only protocol"), "{query}: {error}");
+        }
+        assert!(parse("redis://host/2?protocol=resp3").is_ok());
+    }
+
+    /// A password that is a part of the library's own text does not hide the reason.
+    #[test]
+    fn only_the_text_of_the_server_hides_an_error() {
+        let info = |password: &str| parse(&format!("redis://:{password}@host")).unwrap();
+        let error = RedisError::from((ErrorKind::AuthenticationFailed, "Password failed"));
+        for password in ["Password123", "fail", "a"] {
+            assert!(message(&info(password), &error).contains("Password failed"));
+        }
+        let detail = "DB index is out of range".to_owned();
+        let error = RedisError::from((ErrorKind::Extension, "The server refused", detail));
+        assert!(message(&info("server-pw"), &error).contains("out of range"));
+        assert!(!message(&info("index-pw"), &error).contains("index"));
     }
 
     /// An old server answers an unknown command by repeating its arguments, the longest cut.

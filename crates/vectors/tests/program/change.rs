@@ -86,3 +86,49 @@ fn removing_takes_one_copy() {
         }
     }
 }
+
+/// The real system knows no quotes and no canonical form.
+#[test]
+fn a_string_of_json_is_its_text() {
+    let folder = Folder::new();
+    let (of_lines, of_json) = (folder.path("lines"), folder.path("json"));
+    let [lines, json] = [&of_lines, &of_json].map(|path| path.to_str().unwrap());
+    let build = ["build", "-q", "--to", "go_cuckoo", "--capacity", "100", "-o"];
+    run(&[&build[..], &[lines]].concat(), "user1\na\"ä\n7\n".as_bytes()).text();
+    let records = "{\"id\":\"user1\"}\n{\"id\":\"a\\\"\\u00e4\"}\n{\"id\":7}\n";
+    let key = ["--json-key", "/id"];
+    run(&[&build[..], &[json], &key].concat(), records.as_bytes()).text();
+    assert!(fs::read(&of_json).unwrap() == fs::read(&of_lines).unwrap());
+
+    let from = ["-q", "--from", "go_cuckoo", lines];
+    let with = |command: &'static str| [&[command][..], &key, &from].concat();
+    assert_eq!(run(&with("query"), records.as_bytes()).text(), records);
+    assert_eq!(run(&with("new"), records.as_bytes()).text(), "");
+    run(&with("remove"), records.as_bytes()).text();
+    assert_eq!(run(&with("query"), records.as_bytes()).text(), "");
+
+    // A lone surrogate stands for no character.
+    let strict = run(&[&with("query")[..], &["--strict"]].concat(), b"{\"id\":\"\\ud800\"}\n");
+    assert_eq!(strict.code, Some(2), "{}", strict.stderr);
+}
+
+/// Each system joins several values in its own way.
+#[test]
+fn several_parts_are_no_key_of_another_system() {
+    let folder = Folder::new();
+    let path = folder.path("filter");
+    let file = path.to_str().unwrap();
+    let build = ["build", "-q", "--to", "go_cuckoo", "--capacity", "100", "-o", file];
+    run(&build, b"").text();
+    let before = fs::read(&path).unwrap();
+    for parts in [&["--key-field", "1,2"][..], &["--json-key", "/a", "--json-key", "/b"]] {
+        let from = ["-q", "--from", "go_cuckoo", file];
+        let others = ["query", "new", "remove"].map(|command| [&[command][..], &from].concat());
+        for args in others.iter().map(|args| &args[..]).chain([&build[..]]) {
+            let refused = run(&[args, parts].concat(), b"{\"a\":1,\"b\":2}\n");
+            assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+            assert!(refused.stderr.contains("the key of another system is one"));
+        }
+        assert!(fs::read(&path).unwrap() == before);
+    }
+}

@@ -22,7 +22,7 @@ use crate::units::counted;
 /// Builds a filter of another system.
 pub(super) fn build(mut args: BuildArgs, named: Named, start: Instant) -> Result<(), Error> {
     // Check the options, the inputs and the output before anything is read.
-    let records = args.records.records_with("build", false)?;
+    let records = args.records.records_with("build", false)?.foreign()?;
     let filter = args.empty(named)?;
     filter.require_keys(args.keys, &args.output)?;
     // The system provides its pages only as they are written.

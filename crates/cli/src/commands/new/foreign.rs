@@ -18,6 +18,7 @@ use crate::pipeline::Records;
 /// Runs `tamis new` on a filter that exists.
 pub(super) fn new(mut args: NewArgs, records: &Records, start: Instant) -> Result<(), Error> {
     args.require_none()?;
+    let records = &records.foreign()?;
     let files = core::mem::take(&mut args.files);
     let read = || match Opened::open_for(&args.filter, &args.from, args.keys)? {
         Opened::Theirs(filter) => filter.check_growth(&args.filter).map(|()| filter),
