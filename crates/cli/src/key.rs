@@ -225,7 +225,9 @@ impl Key {
         let part = match &self.part {
             Part::Json(pointers) if self.form.url == Policy::None => match pointers.as_slice() {
                 [pointer] => Part::JsonText(pointer.clone()),
-                _ => return Err("the key of another system is one value: give one --json-key".into()),
+                _ => {
+                    return Err("the key of another system is one value: give one --json-key".into());
+                }
             },
             Part::Fields(fields) if fields.is_several() => {
                 return Err("the key of another system is one field: give one --key-field".into());

@@ -35,7 +35,7 @@ pub(crate) async fn run(args: &'static Args) -> Result<(), Failure> {
     let report = Report::new();
     let may_start = |url: &Url| urls::normal(url).is_some_and(|url| args.allows(&url));
     if let Some(url) = args.start.iter().find(|url| !may_start(url)) {
-        let what = "not `http`, or `https` with the feature `tls`, or not in the map";
+        let what = "not in the map, too long, with a user, or no `http` (`https`: feature `tls`)";
         return Err(format!("{url}: {what}").into());
     }
     let (claims, past, waiting) = Claims::open(args).await?;

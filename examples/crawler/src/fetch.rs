@@ -6,6 +6,7 @@ use std::error::Error;
 use std::io::{self, ErrorKind};
 use std::time::SystemTime;
 
+use percent_encoding::{CONTROLS, percent_encode};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Response, redirect, retry};
 use url::Url;
@@ -67,8 +68,8 @@ impl Answer {
             Err(error) => return (Self::none(&error, url), None),
         };
         let (status, headers) = (response.status().as_u16(), response.headers());
-        let location = text(headers, LOCATION).and_then(|to| url.join(to).ok());
-        let retry_after = text(headers, RETRY_AFTER).and_then(wait);
+        let location = text(headers, LOCATION).and_then(|to| url.join(&to).ok());
+        let retry_after = text(headers, RETRY_AFTER).and_then(|text| wait(&text));
         let content_type = text(headers, CONTENT_TYPE).unwrap_or_default().to_ascii_lowercase();
         let (result, body) = (status.to_string(), Vec::new());
         (Self { status, result, location, retry_after, content_type, body }, Some(response))
@@ -81,8 +82,7 @@ impl Answer {
         while answer.body.len() < MAX_BODY {
             match body.chunk().await {
                 Ok(Some(part)) => {
-                    let len = part.len().min(MAX_BODY - answer.body.len());
-                    answer.body.extend_from_slice(&part[..len]);
+                    answer.body.extend(part.iter().take(MAX_BODY - answer.body.len()));
                 }
                 Ok(None) => break,
                 Err(error) => return Self::none(&error, url),
@@ -108,8 +108,10 @@ impl Answer {
     }
 }
 
-fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
-    headers.get(name)?.to_str().ok()
+/// Returns a header. Bytes that are not in ASCII, which a server should not send, are encoded as in
+/// a URL.
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<String> {
+    Some(percent_encode(headers.get(name)?.as_bytes(), CONTROLS).to_string())
 }
 
 /// Returns the time of a `Retry-After`: seconds, or a date.

@@ -175,9 +175,11 @@ pub(crate) fn append(path: &Path) -> io::Result<File> {
         let last = tail.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
         // So begins a line of this program: with a status or a word, and a URL.
         let is_own = last.splitn(2, |byte| *byte == b' ').nth(1).map(|url| url.starts_with(b"h"));
-        match is_own.unwrap_or(last.is_empty()) {
-            true => file.set_len(len - last.len() as u64)?,
-            false => file.write_all(b"\n")?,
+        match is_own {
+            // Another process may append to it now, so its length is left alone.
+            _ if last.is_empty() => {}
+            Some(true) => file.set_len(len - last.len() as u64)?,
+            _ => file.write_all(b"\n")?,
         }
     }
     Ok(file)

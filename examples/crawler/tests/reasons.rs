@@ -11,8 +11,8 @@ use tempfile::tempdir;
 /// The bytes of a page that are read.
 const MAX_BODY: usize = 4 << 20;
 
-/// Starts a server that has a robots.txt, one page of which it does not send the end, and closes
-/// the connection for all else.
+/// Starts a server that has a robots.txt, one page of which it does not send the end, and two whose
+/// headers are not in ASCII, and closes the connection for all else.
 fn start_rude_server() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -28,6 +28,12 @@ fn start_rude_server() -> SocketAddr {
                 let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", MAX_BODY + 1);
                 _ = stream.write_all(&[head.as_bytes(), &vec![b'x'; MAX_BODY]].concat());
                 open.push(stream);
+            } else if line.starts_with("GET /raw ") {
+                let head = b"HTTP/1.0 301 Moved\r\nLocation: /r\xe9\r\n\r\n";
+                _ = stream.write_all(head);
+            } else if line.starts_with("GET /r%E9 ") {
+                let head = b"HTTP/1.0 200 OK\r\nContent-Type: text/html; x=\"\xc3\xa9\"\r\n\r\n";
+                _ = stream.write_all(&[&head[..], b"<a href=/last>"].concat());
             }
         }
     });
@@ -65,6 +71,13 @@ fn the_summary_and_the_output_say_why_a_page_is_missing() {
             let map = format!("a.example {rude}");
             let (_, output) = crawl("http://a.example/long", Some(&map));
             assert_eq!(output, format!("200 http://a.example/long {MAX_BODY}\n"));
+        });
+        // Headers with bytes that are not in ASCII are read, too.
+        scope.spawn(|| {
+            let (_, output) = crawl("http://a.example/raw", Some(&format!("a.example {rude}")));
+            let lines = "301 http://a.example/raw 0\n200 http://a.example/r%E9 14\n\
+                         broken http://a.example/last 0\n";
+            assert_eq!(output, lines);
         });
         // Of a host without a robots.txt no page is fetched.
         scope.spawn(|| {

@@ -10,7 +10,9 @@ impl Address {
     /// The error of a filter that cannot be used, with its address.
     pub(crate) fn refused(&self, source: RedisError) -> Error {
         let advice = match source {
-            RedisError::Parameters { .. } => Some("give the options of the filter, or another name"),
+            RedisError::Parameters { .. } => {
+                Some("give the options of the filter, or another name")
+            }
             RedisError::Missing => Some("'tamis new' creates one"),
             RedisError::DescriptorLost => Some("'tamis delete' removes what is left of it"),
             _ => None,
@@ -47,7 +49,10 @@ pub(super) fn without_verdict(unknown: u64, others: u64, source: RedisError) -> 
     let others = (others > 0).then(|| {
         let more = if unknown > 0 { " more" } else { "" };
         let records = counted(others, "record");
-        format!("{records}{more} {} not printed; run again with the rest of the input", were(others))
+        format!(
+            "{records}{more} {} not printed; run again with the rest of the input",
+            were(others)
+        )
     });
     let fate = [stored, others].into_iter().flatten().collect::<Vec<_>>().join("; ");
     Why::Remote { source: source.into(), fate }
