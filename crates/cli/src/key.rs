@@ -226,7 +226,9 @@ impl Key {
             Part::Json(pointers) if self.form.url == Policy::None => match pointers.as_slice() {
                 [pointer] => Part::JsonText(pointer.clone()),
                 _ => {
-                    return Err("the key of another system is one value: give one --json-key".into());
+                    return Err(
+                        "the key of another system is one value: give one --json-key".into()
+                    );
                 }
             },
             Part::Fields(fields) if fields.is_several() => {

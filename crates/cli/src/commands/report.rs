@@ -122,12 +122,25 @@ impl Report {
         self.put("false_positive_rate", rate);
     }
 
-    /// Warns if a filter of another system has more keys than its bits are for. Most of these
-    /// filters do not say for how many keys they were built.
+    /// Warns if a filter of another system has more keys than it was built for. Most of these
+    /// filters do not say for how many: then a high rate shows it.
     pub(super) fn warn_of_rate(&mut self, foreign: &Foreign, path: &Path) {
         const HIGH: f64 = 0.1;
         let rate = foreign.filter.false_positive_rate();
-        if rate > HIGH {
+        let parameters = foreign.filter.parameters();
+        let number =
+            |name| parameters.iter().find(|(of, _)| *of == name).map(|(_, number)| *number);
+        if let (Some(keys), Some(capacity)) = (number("items"), number("capacity"))
+            && keys as f64 > OVERFILLED * capacity as f64
+        {
+            self.warnings.push(format!(
+                "{} holds {}, more than its capacity of {}: its false-positive rate is {rate:.1e}; \
+                 build a larger one",
+                shown(path),
+                counted(keys, "key"),
+                grouped(capacity)
+            ));
+        } else if rate > HIGH {
             self.warnings.push(format!(
                 "{} takes {:.0} % of all absent keys for present ones; if it was built for a lower rate, it has too many keys: \
                  build a larger one",

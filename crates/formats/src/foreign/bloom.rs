@@ -53,6 +53,10 @@ pub trait System: Places + Clone + PartialEq + fmt::Debug + 'static {
     /// Counts an insert that set a bit, if the system counts them.
     fn count(&mut self) {}
 
+    /// Counts the keys of another filter, whose bits are in this array now, if the system counts
+    /// keys.
+    fn count_union(&mut self, _other: &Self, _bits: &BitArray) {}
+
     /// Returns whether the system has a union of these two filters.
     fn unites_with(&self, other: &Self) -> bool {
         self == other
@@ -144,6 +148,7 @@ impl<S: System> Filter for ForeignBloomFilter<S> {
     fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
         let other = like(other, |other: &Self| self.system.unites_with(&other.system))?;
         self.bits.unite(&other.bits);
+        self.system.count_union(&other.system, &self.bits);
         Ok(())
     }
 

@@ -197,7 +197,15 @@ impl System for Pybloom {
         self.count = self.count.saturating_add(1);
     }
 
-    // The count stays: the system does not add that of the other filter.
+    // The system writes 0. Such a filter would take keys far beyond its capacity.
+    fn count_union(&mut self, other: &Self, bits: &BitArray) {
+        let fill = rates::fill(bits, 0, self.slices * self.bits_per_slice);
+        // Each key has set one bit of each slice (Swamidass and Baldi 2007).
+        let estimate = (-(self.bits_per_slice as f64) * (-fill).ln_1p()).round() as u64;
+        let (least, sum) = (self.count.max(other.count), self.count.saturating_add(other.count));
+        self.count = estimate.clamp(least, sum);
+    }
+
     fn unites_with(&self, other: &Self) -> bool {
         *self == Self { count: self.count, ..*other }
     }

@@ -37,7 +37,7 @@ fn the_union_has_the_bytes_of_one_filter_with_all_keys() {
         let mut union = with_keys(format, (0..800).step_by(2));
         union.union_with(&*with_keys(format, (1..800).step_by(2))).unwrap();
         let all = with_keys(format, 0..800);
-        // pybloom_live copies the number of keys from the first filter.
+        // pybloom_live counts keys.
         let start = if format == Format::PybloomBloom { 40 } else { 0 };
         assert!(union.to_bytes()[start..] == all.to_bytes()[start..], "{format}");
 
@@ -49,6 +49,30 @@ fn the_union_has_the_bytes_of_one_filter_with_all_keys() {
         empty.union_with(&*union).unwrap();
         assert!(empty.to_bytes()[start..] == bytes[start..], "{format}");
     }
+}
+
+/// Otherwise the filter would take keys far beyond its capacity.
+#[test]
+fn the_union_counts_its_keys() {
+    let items = |filter: &AnyFilter| {
+        let parameters = filter.parameters();
+        parameters.into_iter().find(|(name, _)| *name == "items").unwrap().1
+    };
+    let union = |first, second| {
+        let mut union = with_keys(Format::PybloomBloom, first);
+        union.union_with(&*with_keys(Format::PybloomBloom, second)).unwrap();
+        union
+    };
+    // A few keys have changed no bit, so they were not counted.
+    let all = items(&with_keys(Format::PybloomBloom, 0..1000));
+    assert_eq!(items(&union(0..0, 0..1000)), all);
+    assert_eq!(items(&union(0..1000, 0..0)), all);
+    assert!(items(&union(0..1000, 0..1000)).abs_diff(all) < 30);
+    let half = items(&union(0..500, 250..1000));
+    assert!(half.abs_diff(1000) < 30, "{half}");
+    let mut full = union(0..1000, 1000..2000);
+    assert!(items(&full).abs_diff(2000) < 60);
+    assert_eq!(full.insert(Key::Text("one more")), Err(Error::Full));
 }
 
 #[test]

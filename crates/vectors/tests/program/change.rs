@@ -112,6 +112,27 @@ fn a_string_of_json_is_its_text() {
     assert_eq!(strict.code, Some(2), "{}", strict.stderr);
 }
 
+/// The system counts its keys, and refuses more than it was built for.
+#[test]
+fn a_merge_beyond_the_capacity_is_a_warning() {
+    let folder = Folder::new();
+    let paths = ["a", "b", "both"].map(|name| folder.path(name));
+    let [one, other, both] = [0, 1, 2].map(|at| paths[at].to_str().unwrap());
+    for (file, numbers) in [(one, 0..100), (other, 100..200)] {
+        let lines: String = numbers.map(|number| format!("{number}\n")).collect();
+        let build = ["build", "-q", "--to", "pybloom_live", "--capacity", "100", "-o", file];
+        let build = [&build[..], &["--key-type", "utf8"]].concat();
+        run(&build, lines.as_bytes()).text();
+    }
+    let merged = run(&["merge", "--from", "pybloom_live", "-o", both, one, other], b"");
+    assert!(merged.stderr.contains(", more than its capacity of 100: "), "{}", merged.stderr);
+    let new = ["new", "-q", "--from", "pybloom_live", "--key-type", "utf8", both];
+    let new = run(&new, b"one more\n");
+    assert!(new.code == Some(1) && new.stderr.contains("the filter is full"), "{}", new.stderr);
+    let merged = run(&["merge", "--from", "pybloom_live", "-o", both, one], b"");
+    assert!(!merged.stderr.contains("capacity"), "{}", merged.stderr);
+}
+
 /// Each system joins several values in its own way.
 #[test]
 fn several_parts_are_no_key_of_another_system() {
