@@ -161,7 +161,7 @@ impl<T: ?Sized, S> CountingBloomFilter<T, S> {
 /// filter does, in a quarter of the memory. It has a bit where the counter is not 0.
 ///
 /// For a reader that removes nothing: such a copy can be sent, saved, or united with other blocked
-/// filters of the same sizes. It is equal to a blocked filter into which the same items were
+/// filters of the same sizes. Its bits are those of a blocked filter into which the same items were
 /// inserted, as long as no counter is saturated. Of an item inserted or removed concurrently it may
 /// have all bits, some, or none.
 ///

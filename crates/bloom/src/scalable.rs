@@ -24,10 +24,10 @@ use crate::chain::Chain;
 ///
 /// | | 1 % | 0.05 % | 1e-6 |
 /// |---|---|---|---|
-/// | one slice, full (10,000 items) | 14.0 | 24.7 | 48.0 |
-/// | 5 slices, full (1,210,000 items) | 17.2 | 29.4 | 54.0 |
-/// | 5 slices, and the sixth just reserved (1,110,000 items) | 59.6 | 101.2 | 183.2 |
-/// | 7 slices, full (10,930,000 items) | 19.2 | 28.7 | 57.8 |
+/// | 5 slices, just before the sixth is reserved (1,100,000 items) | 18.8 | 32.4 | 59.7 |
+/// | 5 slices, and the sixth just reserved | 59.9 | 102.5 | 185.7 |
+/// | 7 slices, just before the eighth is reserved (9,900,000 items) | 21.1 | 31.7 | 64.0 |
+/// | 7 slices, and the eighth just reserved | 66.7 | 95.2 | 198.6 |
 /// | a [`BlockedBloomFilter`](crate::BlockedBloomFilter) of the right size | 12.0 | 19.3 | 40.7 |
 ///
 /// A query of an absent item reads one cache line of each slice. A batch whose items are mostly

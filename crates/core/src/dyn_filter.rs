@@ -10,7 +10,8 @@ use crate::filter::Filter;
 /// A filter whose type is chosen at run time, for example by a configuration:
 /// `Box<dyn DynFilter<str>>`.
 ///
-/// Every [`Filter`] implements it. Each method does the same as the filter's own method, and a call
+/// A `Box<dyn DynFilter<str> + Send + Sync>` can be shared between threads. Every [`Filter`]
+/// implements it. Each method does the same as the filter's own method, and a call
 /// costs a few nanoseconds more. `insert_many` and `contains_many` run as batches.
 ///
 /// # Examples

@@ -29,8 +29,8 @@ pub enum BuildError {
     RateTooLow {
         /// The rate given.
         rate: f64,
-        /// The lowest rate at this capacity. 1 or more if no filter of this type has this capacity,
-        /// at any rate. The capacity of a cuckoo filter that grows is its highest.
+        /// The lowest rate at this capacity. If it is 1 or more, no filter of this type has this
+        /// capacity, at any rate. The capacity of a cuckoo filter that grows is its highest.
         lowest: f64,
     },
     /// The number of bits is 0.

@@ -72,9 +72,9 @@ pub enum MergeError {
     Geometry,
     /// The filters hash the same item differently: their algorithms or seeds differ.
     Hash,
-    /// The items of both filters do not fit into one filter of this geometry. If the filters grow,
-    /// the merged one grows too, up to its last size. The copies of one item are limited by its two
-    /// buckets at the size of the larger filter.
+    /// The items of both filters, each copy counted, do not fit into one filter of this geometry.
+    /// If the filters grow, the merged one grows too, up to its last size. The copies of one item
+    /// are limited by its two buckets at the size of the larger filter.
     Insert(InsertError),
     /// The allocation failed.
     Alloc {

@@ -127,8 +127,8 @@ macro_rules! methods {
 
             /// Removes all items. It takes `&mut self` because a concurrent query would miss items.
             ///
-            /// A filter that has grown begins with its first size again, but keeps the memory that
-            /// it has, to grow into it. Only a new filter ([`Builder::from`](crate::Builder)) gives
+            /// A filter that has grown uses its first size again. The memory stays allocated, for
+            /// the growth to come. Only a new filter ([`Builder::from`](crate::Builder)) gives
             /// it back.
             ///
             /// # Examples

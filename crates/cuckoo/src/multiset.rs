@@ -32,8 +32,8 @@ use crate::shared::Shared;
 /// full at its last size only ([the crate](crate) has the costs). The copies of an item are limited
 /// by the slots of two buckets at the present size: at least four, at most 22. Copies of a few
 /// items share buckets at every size. For further copies of an item the filter grows to eight times
-/// its usual size, and refuses them then, in a crowd even the second. For new items it always
-/// grows.
+/// its usual size. Then it refuses them, in the worst case the second copy of an item. For new
+/// items it always grows.
 ///
 /// For items that are never removed, such as claims on work, use
 /// [`OnceCuckooFilter`](crate::OnceCuckooFilter).

@@ -56,8 +56,10 @@ pub fn serialize<F: Saved, S: Serializer>(filter: &F, serializer: S) -> Result<S
 /// Deserializes what [`serialize`] wrote, with all checks of [`load`](crate::load()).
 ///
 /// It takes bytes, or a string in base64, whatever the format. The header and the length are
-/// checked before memory is allocated, so it takes no more memory than the size of the input. A
-/// cuckoo filter that grows reserves address space for all of its growth.
+/// checked before memory is allocated for the filter, so the filter takes no more memory than the
+/// size of the input. A cuckoo filter that grows reserves address space for all of its growth. The
+/// format reads the bytes first: bincode 2 allocates the length that it reads, and a hostile one
+/// ends the process, unless its configuration has a limit (`with_limit`).
 ///
 /// # Errors
 ///

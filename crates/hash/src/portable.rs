@@ -52,6 +52,11 @@ use alloc::vec::Vec;
 ///     Rapid::with_seed(0).hash_item(&("example.org", 443_u16)),
 /// );
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no portable encoding",
+    note = "a stable hasher, such as `Rapid`, needs an item that is `Portable`: implement it for a \
+            type of your own that holds this one"
+)]
 pub trait Portable {
     /// Appends the encoding of the item on its own.
     ///

@@ -16,7 +16,8 @@ type OnceScalable = OnceScalableBloomFilter<[u8], AnyStable>;
 ///
 /// `capacity` is a hint. The false-positive rate stays below `rate` for up to `max_capacity` items,
 /// or about `rate * 2**63` items. More are accepted without an error, and raise the rate up to 1.
-/// It takes 1.0 to 1.7 times the bits of a `BloomFilter`, and more just after it has grown.
+/// It takes 3 times the bits of a `BloomFilter` on average, from 1.3 just before it grows to 7 just
+/// after.
 ///
 /// >>> import tamis
 /// >>> seen = tamis.ScalableBloomFilter(1000, 1e-6)

@@ -39,8 +39,8 @@
 //! | to remove items, or to count copies | [`CuckooFilter`] | each call adds a copy | 13.1 / 19.5 / 26.3 / 37.2 |
 //! | to remove items, with inserts that never fail | [`CountingBloomFilter`] | at least one call returns `true`; each adds a copy | 47.8 / 102.4 / 162.7 / 359.9 |
 //! | the least memory of all types at most rates below 0.03 %, or claims that return an error when the filter is full | [`OnceCuckooFilter`] | **exactly one** call returns `Ok(true)` | 13.1 / 19.5 / 26.3 / 37.2 |
-//! | a filter whose size you cannot guess: it grows while threads use it | [`ScalableBloomFilter`] | at least one call returns `true` | those of a blocked filter, times 1.0 to 1.7; [times up to 7 just after it has grown](guide::grow#by-slices) |
-//! | claims whose number you cannot guess | [`OnceScalableBloomFilter`] | **exactly one** call returns `true` | those of a blocked filter, times 1.0 to 1.7; [times up to 7 just after it has grown](guide::grow#by-slices) |
+//! | a filter whose size you cannot guess: it grows while threads use it | [`ScalableBloomFilter`] | at least one call returns `true` | those of a blocked filter, [times 3 on average](guide::grow#by-slices) |
+//! | claims whose number you cannot guess | [`OnceScalableBloomFilter`] | **exactly one** call returns `true` | those of a blocked filter, [times 3 on average](guide::grow#by-slices) |
 //!
 //! Both cuckoo filters grow in place, while threads use them, if the builder gets a
 //! [`max_capacity`](cuckoo::Builder::max_capacity). They then take one to two bits more per item,
@@ -93,7 +93,7 @@
 //! | `std`, on by default | hashers with random keys, [`Swap`], waiting threads that yield |
 //! | `formats` | filters in files: [save, map and share](guide::save) |
 //! | `serde` | filters as fields of serialized data |
-//! | `rayon` | parallel `collect` and `par_extend` |
+//! | `rayon` | parallel `collect` and `par_extend` of Bloom filters of a fixed size |
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![warn(clippy::alloc_instead_of_core, clippy::std_instead_of_core)]

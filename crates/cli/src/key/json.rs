@@ -96,7 +96,8 @@ impl<'a> Cursor<'a> {
         if self.peek() == b'"' { decoded(self.token()) } else { None }
     }
 
-    /// Appends the decoded text of the string here to `out`, or the canonical form of another value.
+    /// Appends the decoded text of the string here to `out`, or the canonical form of a value that
+    /// is no string.
     pub(super) fn text(mut self, out: &mut Vec<u8>) -> Result<(), NoKey> {
         if self.peek() != b'"' {
             return self.canonical(false, out);
