@@ -81,13 +81,12 @@ impl Answer {
         // A server may send no more once this is there.
         while answer.body.len() < MAX_BODY {
             match body.chunk().await {
-                Ok(Some(part)) => {
-                    answer.body.extend(part.iter().take(MAX_BODY - answer.body.len()));
-                }
+                Ok(Some(part)) => answer.body.extend_from_slice(&part),
                 Ok(None) => break,
                 Err(error) => return Self::none(&error, url),
             }
         }
+        answer.body.truncate(MAX_BODY);
         answer
     }
 
