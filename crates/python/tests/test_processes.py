@@ -19,8 +19,12 @@ COUNT = 100_000
 
 # In a process of its own, which has imported little: a fork copies the page tables.
 FORKS = """
-import array, os, signal, threading
+import array, faulthandler, os, signal, threading
 import tamis
+
+# Says where a child is that crashes or waits.
+faulthandler.enable()
+faulthandler.register(signal.SIGALRM, chain=True)
 
 # Several words per item: an insert locks its line.
 seen = tamis.BloomFilter(20_000, 1e-6)
@@ -54,7 +58,8 @@ try:
             jobs.update(items[:100])
             correct = all(seen.contains_many(items)) and all(jobs.contains_many(items[:100]))
             os._exit(0 if correct else 1)
-        assert os.waitpid(child, 0)[1] == 0
+        status = os.waitpid(child, 0)[1]
+        assert status == 0, status
 finally:
     ended.set()
     for thread in threads:
