@@ -1,5 +1,6 @@
-//! The gate that lets no process fork while a thread without the interpreter lock holds a lock of a
-//! filter: it would stay locked in the child, where that thread does not exist.
+//! Forks: no lock is held by another thread, since it would stay locked in the child, where that
+//! thread does not exist. A gate lets no process fork while a thread without the interpreter lock
+//! holds a lock of a filter.
 //!
 //! A thread that holds the interpreter lock needs no gate: another thread cannot fork meanwhile. An
 //! interpreter without such a lock (3.13t and later) stops all threads before it forks, and none of
@@ -8,6 +9,8 @@
 use std::cell::RefCell;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use pyo3::exceptions::PyValueError;
+use pyo3::impl_::extract_argument::argument_extraction_error;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -74,8 +77,22 @@ fn after_fork() {
     });
 }
 
-/// Registers the handlers, where the system forks.
+/// Makes the values that PyO3 makes when they are first needed: names of attributes. A thread that
+/// makes one lets another thread have the interpreter lock, and this one may fork. The child would
+/// wait for ever for the value.
+///
+/// These are the values that the functions of this package need after its import, said a debugger
+/// that stopped at each first use while the tests ran.
+fn make_values(py: Python<'_>) -> PyResult<()> {
+    let class = py.get_type::<PyAny>();
+    _ = (class.module()?, class.fully_qualified_name()?);
+    _ = argument_extraction_error(py, "", PyValueError::new_err(()));
+    Ok(())
+}
+
+/// Prepares for forks, where the system has them: registers the handlers.
 pub(crate) fn register(py: Python<'_>) -> PyResult<()> {
+    make_values(py)?;
     let os = py.import("os")?;
     let Some(register) = os.getattr_opt("register_at_fork")? else { return Ok(()) };
     let handlers = PyDict::new(py);

@@ -73,6 +73,42 @@ def test_1000_forks_while_threads_add_leave_usable_filters() -> None:
     assert run.stdout == b"forked\n"
 
 
+# A thread uses a filter for the first time while the process forks.
+FIRST_USE = """
+import os, signal, sys, threading
+import tamis
+
+# Threads alternate often.
+sys.setswitchinterval(1e-4)
+seen = tamis.BloomFilter(1000)
+begin = threading.Event()
+
+def first_use():
+    begin.wait()
+    seen.update([1])
+
+thread = threading.Thread(target=first_use)
+thread.start()
+begin.set()
+ended = []
+for _ in range(3):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        seen.update([1])
+        os._exit(0)
+    ended.append(os.waitpid(child, 0)[1])
+thread.join()
+assert ended == [0, 0, 0], ended
+"""
+
+
+def test_a_fork_at_the_first_use_of_a_filter_leaves_a_usable_filter() -> None:
+    # Before the values were made at import, one process of 30 left a child that waited.
+    for _ in range(100):
+        subprocess.run([sys.executable, "-c", FIRST_USE], check=True)
+
+
 # The handler is called after that of tamis, which closes the gate, and forks once more.
 FORKS_OF_THREADS = """
 import os, threading

@@ -1,39 +1,73 @@
 //! Thread indices: small numbers, unique among living threads and reused after a thread ends.
+//!
+//! No lock: a process may fork while a thread takes or returns an index. The child would wait for
+//! ever for a lock that this thread holds, since it does not exist there. The child does not reuse
+//! the indices of threads that it does not have.
 
-use std::collections::BinaryHeap;
-use std::sync::{Mutex, PoisonError};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
-use core::cmp::Reverse;
+const BITS: usize = usize::BITS as usize;
 
-/// The indices that ended threads returned, least first, and the least index never used.
-static POOL: Mutex<(BinaryHeap<Reverse<usize>>, usize)> = Mutex::new((BinaryHeap::new(), 0));
+/// The number of indices that are reused.
+const REUSED: usize = 1024;
 
-/// An index that no other living thread has. Dropping it returns it to the pool.
-struct Index(usize);
+static POOL: Pool = Pool::new();
 
-impl Index {
-    fn take() -> Self {
-        // The pool is valid even if a thread panicked while it held the mutex.
-        let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-        let (free, next) = &mut *pool;
-        // The least returned index first, so that indices stay small; a new one only if none is
-        // free.
-        let index = free.pop().map_or(*next, |Reverse(index)| index);
-        *next = (*next).max(index + 1);
-        Self(index)
+/// Which indices threads have.
+struct Pool {
+    /// A bit per index that is reused, least first: set while a thread has the index.
+    taken: [AtomicUsize; REUSED / BITS],
+    /// The next index for a thread that finds all those taken. It is never reused.
+    next: AtomicUsize,
+}
+
+impl Pool {
+    const fn new() -> Self {
+        Self {
+            taken: [const { AtomicUsize::new(0) }; REUSED / BITS],
+            next: AtomicUsize::new(REUSED),
+        }
+    }
+
+    /// Takes the least free index. A larger one may be taken while others are returned.
+    fn take(&self) -> usize {
+        for (number, word) in self.taken.iter().enumerate() {
+            // ORDERING: Relaxed: the value only selects a bit to try.
+            let mut taken = word.load(Ordering::Relaxed);
+            while taken != usize::MAX {
+                let place = taken.trailing_ones() as usize;
+                // ORDERING: Acquire pairs with the Release of `put_back`. All writes are RMWs, so
+                // those in between continue its release sequence.
+                taken = word.fetch_or(1 << place, Ordering::Acquire);
+                if taken & (1 << place) == 0 {
+                    return number * BITS + place;
+                }
+            }
+        }
+        // ORDERING: Relaxed: no thread has had this index.
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn put_back(&self, index: usize) {
+        if let Some(word) = self.taken.get(index / BITS) {
+            // ORDERING: Release pairs with the Acquire of the next `take`: everything that this
+            // owner did happens before what the next one does.
+            word.fetch_and(!(1 << (index % BITS)), Ordering::Release);
+        }
     }
 }
 
+/// An index that no other living thread has. Dropping it puts it back.
+struct Index(usize);
+
 impl Drop for Index {
-    /// Returns the index under the mutex: everything that this thread did happens before what the
-    /// next owner does.
     fn drop(&mut self) {
-        POOL.lock().unwrap_or_else(PoisonError::into_inner).0.push(Reverse(self.0));
+        POOL.put_back(self.0);
     }
 }
 
 std::thread_local! {
-    static INDEX: Index = Index::take();
+    static INDEX: Index = Index(POOL.take());
 }
 
 /// Returns the index of the calling thread: no other living thread has it, and small indices are
@@ -58,6 +92,7 @@ pub fn index() -> usize {
 
 #[cfg(test)]
 mod tests {
+    use core::sync::atomic::AtomicBool;
     use std::collections::HashSet;
     use std::sync::Barrier;
     use std::thread;
@@ -88,5 +123,33 @@ mod tests {
     fn indices_of_ended_threads_are_reused() {
         let largest = (0..1000).map(|_| thread::spawn(index).join().unwrap()).max();
         assert!(largest < Some(500), "{largest:?}");
+    }
+
+    #[test]
+    fn the_least_free_index_is_taken_and_all_differ_where_none_is_free() {
+        let pool = Pool::new();
+        assert!((0..3 * REUSED).all(|index| pool.take() == index));
+        for index in [70, 3, REUSED + 5] {
+            pool.put_back(index);
+        }
+        assert_eq!([pool.take(), pool.take(), pool.take()], [3, 70, 3 * REUSED]);
+    }
+
+    #[test]
+    fn raced_indices_have_one_owner() {
+        const THREADS: usize = 4;
+        let pool = Pool::new();
+        let owned = [const { AtomicBool::new(false) }; THREADS];
+        let race = || {
+            // ORDERING: Relaxed, both: what an owner did happens before what the next one does.
+            for _ in 0..100_000 {
+                let index = pool.take();
+                // One per thread is taken at most, and the least free one is tried first.
+                assert!(!owned[index].swap(true, Ordering::Relaxed));
+                owned[index].store(false, Ordering::Relaxed);
+                pool.put_back(index);
+            }
+        };
+        thread::scope(|scope| (0..THREADS).for_each(|_| drop(scope.spawn(race))));
     }
 }
