@@ -26,8 +26,7 @@ pub(crate) struct Checker {
 pub(crate) const CHECKERS: [Checker; 2] = [
     Checker {
         name: "loom",
-        // The second flag is for the epochs of `Swap`, in the crate `crossbeam-epoch`.
-        rustflags: "--cfg tamis_loom --cfg crossbeam_loom",
+        rustflags: "--cfg tamis_loom",
         packages: &[
             "--package",
             "tamis-sync",

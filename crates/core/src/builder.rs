@@ -158,7 +158,8 @@ macro_rules! geometry_methods {
         /// one.
         ///
         /// Reads nothing of the contents. Other threads may use the filter meanwhile. To clear a
-        /// filter that is in use, replace it by the empty one, with `Swap` of the crate `tamis`.
+        /// filter that is in use, replace it by the empty one: the guide of the crate `tamis` says
+        /// how.
         ///
         /// # Examples
         ///

@@ -7,9 +7,8 @@
 //! waiters ([`Backoff`]). A [`Pair`] of words is one atomic of 128 bits, where the processor has
 //! them. [`SimdLevel`] runs loops with the widest vectors of the processor, [`run_batches`] works
 //! on many items in batches, and [`Counter`] is a sharded counter. [`Stripes`] are locks selected
-//! by a key, [`Slots`] is a list that grows while threads read it, and a [`Swap`] holds a value
-//! that is replaced while threads use it. The crate knows no filter: the crate of a filter decides
-//! what the bits mean and which ordering an access needs.
+//! by a key, and [`Slots`] is a list that grows while threads read it. The crate knows no filter:
+//! the crate of a filter decides what the bits mean and which ordering an access needs.
 //!
 //! Under `--cfg tamis_loom` (feature `loom`) the same names stand for loom's modelled atomics, and
 //! the module `model` holds a harness that runs a model and checks that it was really explored. The
@@ -51,8 +50,6 @@ mod slots;
 #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
 mod socket;
 mod stripes;
-#[cfg(all(feature = "std", not(tamis_shuttle)))]
-mod swap;
 pub mod thread;
 #[cfg(tamis_loom)]
 #[path = "modelled.rs"]
@@ -82,8 +79,6 @@ pub use crate::slots::Slots;
 #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
 pub use crate::socket::unsent;
 pub use crate::stripes::{StripeGuard, Stripes};
-#[cfg(all(feature = "std", not(tamis_shuttle)))]
-pub use crate::swap::{Pinned, Swap};
 pub use crate::word::Word;
 
 /// The README's example, as a doctest.

@@ -5,6 +5,7 @@
 //! | let exactly one thread do each job | [`claim`] |
 //! | skip lookups of absent keys | [`guard`] |
 //! | forget old items | [`forget`] |
+//! | clear or replace a filter while threads use it | [`replace`] |
 //! | remove items | [`remove`] |
 //! | use a filter of unknown size | [`grow`] |
 //! | keep a filter in a file, map it, share it between processes | [`save`] |
@@ -23,7 +24,7 @@
 use crate::{
     BlockedBloomFilter, BloomFilter, BuildError, CountingBloomFilter, CuckooFilter, DynFilter,
     Error, Filter, Hashed, InsertError, OnceBloomFilter, OnceCuckooFilter, OnceFilter,
-    OnceScalableBloomFilter, RotatingBloomFilter, ScalableBloomFilter, Swap, WithRate, hash,
+    OnceScalableBloomFilter, RotatingBloomFilter, ScalableBloomFilter, WithRate, hash,
 };
 
 #[doc = include_str!("guide/claim.md")]
@@ -34,6 +35,9 @@ pub mod guard {}
 
 #[doc = include_str!("guide/forget.md")]
 pub mod forget {}
+
+#[doc = include_str!("guide/replace.md")]
+pub mod replace {}
 
 #[doc = include_str!("guide/remove.md")]
 pub mod remove {}

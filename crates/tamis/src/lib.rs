@@ -82,15 +82,14 @@
 //!   fill, combine, save and load filters with `?`.
 //! * **Any hasher.** The default is ahash with random keys. A filter that is saved, or shared
 //!   between programs, needs a stable hasher from the module [`hash`].
-//! * **Clearing.** `clear` needs exclusive access, except in a [`RotatingBloomFilter`]. With a
-//!   [`Swap`], one thread replaces the filter by an empty one while others insert and query, and no
-//!   thread waits.
+//! * **Clearing.** `clear` needs exclusive access, except in a [`RotatingBloomFilter`]. The chapter
+//!   [`guide::replace`] clears or replaces any filter while threads use it.
 //!
 //! # Features
 //!
 //! | Feature | Adds |
 //! |---|---|
-//! | `std`, on by default | hashers with random keys, [`Swap`], waiting threads that yield |
+//! | `std`, on by default | hashers with random keys, waiting threads that yield |
 //! | `formats` | filters in files: [save, map and share](guide::save) |
 //! | `serde` | filters as fields of serialized data |
 //! | `rayon` | parallel `collect` and `par_extend` of Bloom filters of a fixed size |
@@ -114,74 +113,6 @@ pub use tamis_core::{
 pub use tamis_cuckoo::{CuckooFilter, InsertError, MergeError, OnceCuckooFilter};
 
 pub use crate::error::Error;
-
-/// Clears or replaces a filter while other threads use it.
-///
-/// Each operation, or each batch, pins the filter: `seen.pin().insert("a")`. To clear, replace it
-/// by an empty one. `Builder::from(&filter)` of [`bloom`] or [`cuckoo`] builds it; Bloom filters
-/// that grow or rotate are built as the first one was. A replacement needs the memory of two
-/// filters for a moment.
-///
-/// # Examples
-///
-/// Four threads insert events while the main thread clears the filter twice:
-///
-/// ```
-/// use std::thread;
-///
-/// use tamis::bloom::Builder;
-/// use tamis::{BlockedBloomFilter, BuildError, Swap};
-///
-/// let seen = Swap::new(BlockedBloomFilter::<u64>::with_capacity(10_000)?);
-/// thread::scope(|scope| {
-///     for _ in 0..4 {
-///         scope.spawn(|| (0..1000).for_each(|event| _ = seen.pin().insert(&event)));
-///     }
-///     for _ in 0..2 {
-///         // Two statements: the pin ends with the first, so that the old filter can be freed.
-///         let empty = Builder::from(&*seen.pin()).build()?;
-///         seen.replace(empty);
-///     }
-///     Ok::<(), BuildError>(())
-/// })?;
-/// let empty = Builder::from(&*seen.pin()).build()?;
-/// seen.replace(empty);
-/// assert!(!seen.pin().contains(&1));
-/// # Ok::<(), BuildError>(())
-/// ```
-///
-/// # What an insert during a replacement means
-///
-/// An insert acts on the filter that its pin sees. If the pin was taken before the replacement, the
-/// item is lost together with the old filter. If the pin was taken after `replace` returned, the
-/// item is found until the next replacement. While a replacement runs, an insert and a query may
-/// use different filters.
-///
-/// *At most one winner per period.* In a [`OnceBloomFilter`] or a [`OnceCuckooFilter`], exactly one
-/// insert of an item returns `true` **per filter**, so one per period between two replacements. If
-/// one thread took its pin before a replacement and another thread after it, both may win, one in
-/// each filter, although their inserts run concurrently. If an item must not be claimed twice in a
-/// short time, do not clear the whole filter at once: use a [`RotatingBloomFilter`].
-///
-/// *Replace by a filter with the same hasher*, as `Builder::from` does, if hashes are computed
-/// outside of the filter.
-///
-/// # Alternatives
-///
-/// A pin takes about 5 ns. It writes only to memory of its own thread, so the cost does not grow
-/// with the number of threads. A lock around the filter (`RwLock`) makes all threads write to one
-/// cache line. A replacement then waits for the slowest reader, and readers wait for the
-/// replacement. With exclusive access, `clear` of the filter needs no second array.
-///
-/// # In general
-#[cfg(feature = "std")]
-#[doc(inline)]
-pub use tamis_sync::Swap;
-
-/// The access to a filter in a [`Swap`]: a [`Filter`] by `&*pinned`.
-#[cfg(feature = "std")]
-#[doc(inline)]
-pub use tamis_sync::Pinned;
 
 /// What only users of particular Bloom filters name: their builders, their sizes, and the view of
 /// `get_mut`; and [`split_block`](bloom::split_block), for engines that have hashes.

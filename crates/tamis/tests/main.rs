@@ -3,4 +3,3 @@
 
 mod common_interface;
 mod panics;
-mod swap;

@@ -5,7 +5,7 @@ use crate::workspace::{Dependency, Package};
 
 /// The allowed dependencies of each published crate.
 const ALLOWED: [(&str, &str); 9] = [
-    ("tamis-sync", "cpufeatures crossbeam-epoch crossbeam-utils loom memmap2 rustix shuttle"),
+    ("tamis-sync", "cpufeatures crossbeam-utils loom memmap2 rustix shuttle"),
     ("tamis-hash", "ahash rapidhash siphasher twox-hash"),
     ("tamis-core", "tamis-hash arrayvec libm"),
     ("tamis-bloom", "tamis-core tamis-hash tamis-sync libm rayon"),
