@@ -31,6 +31,12 @@
 //!
 //! Checksums detect damage. They do not prove the origin of a file: anyone can compute them.
 //!
+//! # Forks
+//!
+//! Fork only while no other thread saves a filter, or uses the same [`FilterSet`]: they hold a lock
+//! for moments, which would stay locked in the child. A temporary file belongs to the process that
+//! created it.
+//!
 //! # Examples
 //!
 //! ```

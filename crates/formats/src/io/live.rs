@@ -104,7 +104,8 @@ impl<F: SavedBloom> Live<F> {
     /// It writes a temporary file in the same directory, then renames it, so no process sees a file
     /// without its header. It allocates the whole file, so a full disk is an error here and does
     /// not kill a process later (SIGBUS). On a file system that copies data on each write, a full
-    /// disk may still do that.
+    /// disk may still do that. While another process creates the file, it waits for up to 10 s: the
+    /// disk may have room for one only.
     ///
     /// # Errors
     ///
@@ -132,22 +133,24 @@ impl<F: SavedBloom> Live<F> {
         parts: &Parts<F::Hasher>,
         options: &Options,
     ) -> Result<File, SaveError> {
-        let target = Target::new(path.as_ref())?;
         let header = live_header::<F>(parts, options)?;
-        // Another process may create the file later, which the rename detects. This saves the space
-        // of the new one.
-        if target.exists() {
-            return Err(io::Error::from(ErrorKind::AlreadyExists).into());
+        loop {
+            let target = Target::new(path.as_ref())?;
+            // Another process may create the file later, which the rename detects.
+            if target.exists() {
+                return Err(io::Error::from(ErrorKind::AlreadyExists).into());
+            }
+            if let Some(mut file) = target.temporary_alone()? {
+                init(file.as_file_mut(), &header)?;
+                return Ok(target.create(file)?);
+            }
         }
-        let mut file = target.temporary()?;
-        init(file.as_file_mut(), &header)?;
-        Ok(target.create(file)?)
     }
 
     /// Opens the file of a filter with these parts, or creates it as
     /// [`create_file`](Self::create_file) does. Any number of processes may do this at the same
-    /// time: one creates the file, and the others open it. The capacity of an existing file may
-    /// differ: it is not compared.
+    /// time: one creates the file, and the others wait for it and open it. The capacity of an
+    /// existing file may differ: it is not compared.
     ///
     /// # Errors
     ///
@@ -166,6 +169,9 @@ impl<F: SavedBloom> Live<F> {
         for _ in 0..MOST_ATTEMPTS {
             match open_file(path) {
                 Ok(file) => {
+                    if let Ok(target) = Target::new(path) {
+                        target.remove_left();
+                    }
                     return expect_live::<F>(&file, parts, options)
                         .map(|()| file)
                         .map_err(SaveError::Existing);

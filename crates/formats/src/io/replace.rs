@@ -96,6 +96,17 @@ impl Target {
         Temporary::new(&self.folder, &self.name, self.exists())
     }
 
+    /// Creates a temporary file for a file that does not exist, unless another process has one:
+    /// then waits for its end, and returns nothing.
+    pub(super) fn temporary_alone(&self) -> io::Result<Option<Temporary>> {
+        Temporary::new_alone(&self.folder, &self.name, false)
+    }
+
+    /// Removes the temporary files that killed writers have left for this file.
+    pub(super) fn remove_left(&self) {
+        Temporary::remove_left(&self.folder, &self.name);
+    }
+
     /// Brings the contents of the temporary file to the disk, so that it can get its name.
     ///
     /// # Errors

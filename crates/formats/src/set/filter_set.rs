@@ -66,7 +66,9 @@ where
     /// no byte of its body: [`verify`](Self::verify) checks that. The mappings that the set keeps
     /// have at most `budget` bytes. Each filter is a mapping of its own, and the system limits
     /// their number in a process (Linux: 65,530 by default, `vm.max_map_count`). So the set keeps
-    /// at most 16,384, the most recently used ones.
+    /// at most 16,384, the most recently used ones: a query of more filters maps and unmaps some
+    /// each time. Where a process has several large sets, raise the limit of the system, or
+    /// [`open`](Self::open) them: a process that has used up its mappings can allocate no memory.
     ///
     /// A [`MapFile`] is the promise that nobody makes the file shorter; see [`map`](crate::map()).
     ///

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::{process, thread};
 
 static FILES: Mutex<Files> =
     Mutex::new(Files { paths: BTreeMap::new(), next: 0, abandoned: false });
@@ -19,7 +19,10 @@ pub(super) struct Files {
 
 /// A file that is removed when this value is dropped, or by [`abandon`].
 #[derive(Debug)]
-pub(super) struct Listed(u64);
+pub(super) struct Listed {
+    number: u64,
+    process: u32,
+}
 
 /// Removes all temporary files of this process, for a signal that ends it. The caller ends the
 /// process: a thread that creates or renames such a file later waits for that, so none is left
@@ -59,20 +62,25 @@ impl Files {
         let number = self.next;
         self.next += 1;
         self.paths.insert(number, path);
-        Listed(number)
+        Listed { number, process: process::id() }
     }
 
     /// Forgets a file that has another name now.
     pub(super) fn forget(&mut self, file: &Listed) {
-        self.paths.remove(&file.0);
+        self.paths.remove(&file.number);
     }
 }
 
 impl Drop for Listed {
     /// Removes the file, once: later another process may have one of that name.
     fn drop(&mut self) {
+        // A forked child has a copy of this, and the parent writes the file. Another thread may
+        // have held the lock at the fork.
+        if self.process != process::id() {
+            return;
+        }
         let mut files = lock();
-        if let Some(path) = files.paths.remove(&self.0) {
+        if let Some(path) = files.paths.remove(&self.number) {
             let _ = fs::remove_file(path);
         }
     }

@@ -9,6 +9,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tempfile::{Builder, NamedTempFile};
 
@@ -26,6 +28,12 @@ const NAMES: usize = 8;
 /// checksum is.
 const LONGEST: usize = 100;
 
+/// How long a process waits for another one that creates the same file. That one may be stopped.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The time between two looks at its lock.
+const PAUSE: Duration = Duration::from_millis(5);
+
 /// A file that is removed when it is dropped, unless it is renamed before.
 #[derive(Debug)]
 pub struct Temporary {
@@ -38,16 +46,12 @@ impl Temporary {
     /// for it. `folder` is an absolute path. `private`: for this user only. Otherwise the umask
     /// decides, as for every new file.
     pub(super) fn new(folder: &Path, name: &OsStr, private: bool) -> io::Result<Self> {
+        Self::remove_left(folder, name);
         let mut files = registry::enter();
-        let names: Vec<OsString> = (0..NAMES).map(|number| temporary_name(name, number)).collect();
-        for left in names.iter().map(|name| folder.join(name)) {
-            if !files.contains(&left) {
-                remove_left(&left);
-            }
-        }
-        for name in &names {
-            if let Some(file) = create(folder, Builder::new().prefix(name).rand_bytes(0), private)?
-            {
+        for number in 0..NAMES {
+            let name = temporary_name(name, number);
+            let mut builder = Builder::new();
+            if let Some(file) = create(folder, builder.prefix(&name).rand_bytes(0), private)? {
                 return Ok(Self { listed: files.add(file.path().to_owned()), file });
             }
         }
@@ -56,6 +60,38 @@ impl Temporary {
         let file = create(folder, Builder::new().prefix(&prefix).suffix(".tmp"), private)?;
         let file = file.ok_or(ErrorKind::AlreadyExists)?;
         Ok(Self { listed: files.add(file.path().to_owned()), file })
+    }
+
+    /// As [`new`](Self::new), but for one process at a time. If another one has a temporary file
+    /// for this name, this waits for its end, and returns nothing: look again.
+    pub(super) fn new_alone(
+        folder: &Path,
+        name: &OsStr,
+        private: bool,
+    ) -> io::Result<Option<Self>> {
+        let file = Self::new(folder, name, private)?;
+        let first = folder.join(temporary_name(name, 0));
+        // This process does not wait for itself.
+        if file.file.path() == first || registry::enter().contains(&first) {
+            return Ok(Some(file));
+        }
+        drop(file);
+        match wait_for(&first) {
+            Ok(true) => Ok(None),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            // A writer that was killed or is stopped, no writer, or a file system without locks.
+            Ok(false) | Err(_) => Self::new(folder, name, private).map(Some),
+        }
+    }
+
+    /// Removes what killed writers have left for a file of this name.
+    pub(super) fn remove_left(folder: &Path, name: &OsStr) {
+        let files = registry::enter();
+        for left in (0..NAMES).map(|number| folder.join(temporary_name(name, number))) {
+            if !files.contains(&left) {
+                remove_left(&left);
+            }
+        }
     }
 
     /// The open file.
@@ -174,6 +210,19 @@ fn remove_left(path: &Path) {
     }
 }
 
+/// Waits until nobody has locked a file, for at most [`PATIENCE`]. Returns whether it has been
+/// renamed or removed.
+fn wait_for(path: &Path) -> io::Result<bool> {
+    let (file, start) = (open(path)?, Instant::now());
+    while let Err(TryLockError::WouldBlock) = file.try_lock_shared() {
+        if start.elapsed() > PATIENCE {
+            return Ok(false);
+        }
+        thread::sleep(PAUSE);
+    }
+    is_at(&file, path).map(|is_there| !is_there)
+}
+
 /// Opens a file for its lock. Some network file systems lock only what may be written. Nobody else
 /// gave it this name, or somebody did on purpose: a link is not followed, and a pipe is not waited
 /// for.
@@ -247,6 +296,23 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         drop(temporary);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    /// A file that is there and that no writer has is not waited for.
+    #[test]
+    fn a_file_that_cannot_be_removed_holds_nobody_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".tamis-a-0.tmp");
+        let held = File::create(&path).unwrap();
+        held.lock_shared().unwrap();
+        let new = || Temporary::new_alone(folder.path(), OsStr::new("a"), false);
+        let other = new().unwrap().expect("its own file");
+        assert_eq!(other.file.path(), folder.path().join(".tamis-a-1.tmp"));
+        // Alone, and again in the same process.
+        drop((held, other));
+        let first = new().unwrap().expect("the first name");
+        assert_eq!(first.file.path(), path);
+        assert!(new().unwrap().is_some());
     }
 
     #[test]
