@@ -12,19 +12,19 @@ use std::thread;
 use tokio::runtime::{Handle, Runtime};
 
 use crate::error::Error;
+use crate::process::OwnProcess;
 
 /// The runtime.
 #[derive(Debug)]
 pub(crate) struct Driver {
-    /// There until this is dropped.
-    runtime: Option<Runtime>,
+    runtime: OwnProcess<Runtime>,
 }
 
 impl Driver {
     pub(crate) fn new() -> Result<Self, Error> {
         let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = built.map_err(|error| Error::System { reason: error.to_string().into() })?;
-        Ok(Self { runtime: Some(runtime) })
+        Ok(Self { runtime: OwnProcess::new(runtime) })
     }
 
     /// Waits for a future.
@@ -37,7 +37,7 @@ impl Driver {
 
     /// Waits for a future of any type, so that programs need no code of the runtime for each.
     fn drive(&self, future: Pin<&mut (dyn Future<Output = ()> + Send)>) {
-        let Some(runtime) = &self.runtime else { unreachable!("it is there until the end") };
+        let runtime: &Runtime = &self.runtime;
         // A thread of another runtime may not drive this one, also where it may block, as in
         // `spawn_blocking`: nothing tells it from one that runs tasks. Such a call has its own
         // thread.

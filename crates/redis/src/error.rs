@@ -190,7 +190,8 @@ pub enum Error {
         /// Bytes requested.
         bytes: u64,
     },
-    /// The system provided no thread or no random numbers.
+    /// The system provided no thread or no random numbers, or this process was forked after it had
+    /// opened the filter.
     #[error("{reason}")]
     System {
         /// The error of the system.

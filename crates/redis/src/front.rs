@@ -105,6 +105,33 @@ macro_rules! front {
                 Ok(found)
             }
 
+            /// Queries many items, as [`contains`](Self::contains) does: only those that the local
+            /// filter does not contain are sent.
+            ///
+            /// # Errors
+            ///
+            #[doc = concat!("As for [`", stringify!($remote), "::contains_many`].")]
+            pub $($async)? fn contains_many<I>(&self, items: I) -> Result<Vec<bool>, Error>
+            where
+                I: IntoIterator<Item: AsItem<T>>,
+                AnyStable: HashItem<<I::Item as AsItem<T>>::Borrowed>,
+            {
+                let hashes = self.remote.hashes(items);
+                let (unknown, asked) = unknown(&self.local, &hashes);
+                let mut results = vec![true; hashes.len()];
+                if asked.is_empty() {
+                    return Ok(results);
+                }
+                let answers = self.remote.contains_hashes(&asked)$(.$await)??;
+                for (number, found) in unknown.into_iter().zip(answers) {
+                    if found {
+                        remember(&self.local, hashes[number]);
+                    }
+                    results[number] = found;
+                }
+                Ok(results)
+            }
+
             /// Returns the filter in Redis.
             ///
             /// # Examples
@@ -138,17 +165,23 @@ front! {
     /// A filter in this process in front of a [`RedisBloomFilter`]: an item that was inserted or
     /// found here before is answered without a round trip.
     ///
-    /// The local filter may be of any type: a `RotatingBloomFilter` remembers the last items in a
-    /// fixed memory, a `ScalableBloomFilter` all of them. It must have the
-    /// [hasher](RedisBloomFilter::hasher) of the other. An item enters it only after the server has
-    /// answered that it has the item: if a reply is lost, the next insert of the item asks again.
+    /// The local filter must have the [hasher](RedisBloomFilter::hasher) of the other. An item
+    /// enters it only after the server has answered that it has the item: if a reply is lost, the
+    /// next insert of the item asks again.
+    ///
+    /// **The local filter must not become too full.** A `RotatingBloomFilter` remembers the last
+    /// items in a fixed memory, a `ScalableBloomFilter` remembers all of them, and a cuckoo filter
+    /// refuses what it has no room for. A Bloom filter of a fixed size, such as that of
+    /// [`local`](RedisBloomFilter::local), takes every item: beyond its capacity its false
+    /// positives rise to 100 %, and new items are then lost without an error.
     ///
     /// A false positive of either filter is one of the pair, so make the rate of the local filter a
     /// part of the other's. A copy that was [pulled](RedisBloomFilter::pull) has the same bits, and
     /// adds no false positive.
     ///
     /// Exactly one insert of an item returns `true`, as without the local filter: that one answers
-    /// `false` or nothing, never `true`.
+    /// `false` or nothing, never `true`. After [`Error::Replaced`] or [`Error::Lost`], discard both
+    /// filters: the local one still answers for items that the server no longer has.
     ///
     /// # Examples
     ///
@@ -226,8 +259,8 @@ fn merged(
     results
 }
 
-/// Inserts an item that the server has. A local filter without room remembers fewer items, and no
-/// answer is wrong.
+/// Inserts an item that the server has. A local filter that refuses it remembers fewer items, and
+/// no answer is wrong.
 fn remember(local: &impl Filter, hash: u64) {
     _ = local.try_insert_hash(hash);
 }

@@ -56,6 +56,14 @@
 //! [`protocol`](protocol#filters-that-forget) has the proof, what a wrong clock does, and what it
 //! costs.
 //!
+//! # Forks
+//!
+//! After a `fork` the child opens its filters again. What it has copied from its parent has the
+//! connections of the parent: all calls return [`Error::System`], and nothing is sent. A runtime of
+//! tokio is of no use in the child, either.
+//!
+//! # Encryption
+//!
 //! Connections with encryption (`rediss://`) need the feature `tls`. The servers' certificates are
 //! checked against those of the system, or of the file that `SSL_CERT_FILE` names. Certificates of
 //! clients are not supported.
@@ -123,6 +131,7 @@ mod methods;
 #[cfg(test)]
 mod models;
 mod options;
+mod process;
 #[cfg(doc)]
 #[doc = include_str!("protocol.md")]
 #[doc = include_str!("window/window.md")]

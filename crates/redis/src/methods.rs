@@ -212,7 +212,8 @@ macro_rules! methods {
             }
 
             /// Returns an empty filter in this process that can be filled and [pushed](Self::push):
-            /// for a bulk load. It has the size of the largest slice that the filter has now.
+            /// for a bulk load. It has the size of the largest slice that the filter has now, and
+            /// does not grow.
             ///
             /// # Errors
             ///

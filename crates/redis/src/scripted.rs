@@ -341,6 +341,34 @@ fn an_item_that_counts_is_not_sent_after_the_deadline() {
     require_end(sizes, Duration::from_secs(2), PATIENCE, 100);
 }
 
+/// In a forked child each call returns an error before it waits, and the connections stay to the
+/// parent.
+#[test]
+fn a_forked_process_uses_no_connection_of_its_parent() {
+    run(async {
+        let server = Server::start().await;
+        let mut filter = server.builder(PATIENCE).open().await.unwrap();
+        let local = filter.local().unwrap();
+        let router = Arc::clone(&filter.shared.router);
+        Arc::get_mut(&mut filter.shared).unwrap().router.give_away();
+        server.state().left = 0;
+        let results = [
+            filter.insert(&1).await.map(|_| ()),
+            filter.contains(&1).await.map(|_| ()),
+            filter.contains_many([1, 2]).await.map(|_| ()),
+            filter.figures().await.map(|_| ()),
+            filter.pull().await.map(|_| ()),
+            filter.push(&local).await,
+        ];
+        for result in results {
+            let Err(Error::System { reason }) = result else { panic!("{result:?}") };
+            assert!(reason.contains("open it again in this process"), "{reason}");
+        }
+        drop(filter);
+        assert_eq!(Arc::strong_count(&router), 2);
+    });
+}
+
 /// A call that ends before a reply is late leaves the connection to others. One without any reply
 /// for the timeout is given up, however short the calls are.
 #[test]

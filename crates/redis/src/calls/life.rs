@@ -15,13 +15,20 @@ use crate::servers::router::{Failure, Kind};
 use crate::wire::descriptor::Descriptor;
 use crate::wire::{commands, scripts};
 
+const FORKED: &str =
+    "this process was forked after it had opened the filter: open it again in this process";
+
 impl Shared {
-    /// Begins a call, unless the filter has been replaced.
+    /// Begins a call, unless the filter has been replaced, or this process is a forked one.
     ///
     /// # Errors
     ///
-    /// [`Error::Replaced`].
+    /// [`Error::Replaced`], [`Error::System`].
     pub(crate) async fn begin(&self) -> Result<Call<'_>, Error> {
+        // Before anything waits: the runtime, too, is that of the other process.
+        if !self.router.is_own() {
+            return Err(Error::System { reason: FORKED.into() });
+        }
         let call = self.call();
         if self.is_current.is_due() {
             // No answer in time, or an error, says nothing about the filter. The connection may be

@@ -14,6 +14,7 @@ use crate::calls::current::Current;
 use crate::error::Error;
 use crate::events::Event;
 use crate::lock::lock;
+use crate::process::OwnProcess;
 use crate::servers::nodes::Lane;
 use crate::servers::router::{Failure, Kind, Router};
 use crate::servers::sending::Replies;
@@ -40,7 +41,7 @@ pub(crate) struct Confirm {
 pub(crate) struct Shared {
     pub(crate) name: Name,
     pub(crate) descriptor: Descriptor,
-    pub(crate) router: Arc<Router>,
+    pub(crate) router: OwnProcess<Arc<Router>>,
     pub(crate) confirm: Option<Confirm>,
     /// Whether this filter is still the one of its name.
     pub(crate) is_current: Current,
@@ -62,6 +63,7 @@ impl Shared {
         let slices = Mutex::new(slices.into_boxed_slice());
         let epochs = Known::new(descriptor.window.map_or(0, |_| descriptor.sizes.shards));
         let is_current = Current::new();
+        let router = OwnProcess::new(router);
         Self { name, descriptor, router, confirm, is_current, epochs, slices }
     }
 

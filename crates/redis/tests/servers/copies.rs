@@ -117,11 +117,14 @@ fn a_local_filter_answers_repeats() {
     assert_eq!(front.contains(&4), Ok(false));
     assert_eq!(first.insert(&4), Ok(true));
     assert_eq!(front.contains(&4), Ok(true));
+    assert_eq!(first.insert(&6), Ok(true));
+    assert_eq!(front.contains_many([5_u64, 6, 1]), Ok(vec![false, true, true]));
     // All of them are known here now: no command is sent, so they are answered without a server,
     // too.
     drop(server);
     assert_eq!(front.insert_many([1_u64, 2, 3, 4]), vec![Ok(false); 4]);
     assert_eq!((front.insert(&4), front.contains(&4)), (Ok(false), Ok(true)));
+    assert_eq!(front.contains_many([1_u64, 4, 6]), Ok(vec![true; 3]));
 
     // The asynchronous one, while a server is there.
     let Some(server) = Server::start() else { return };
