@@ -61,6 +61,7 @@ impl BloomFilter {
         text_signature = "(capacity, rate=0.01, *, seed=0, key=None)"
     )]
     fn new(
+        py: Python<'_>,
         capacity: Count,
         rate: f64,
         seed: Option<&Bound<'_, PyAny>>,
@@ -68,7 +69,8 @@ impl BloomFilter {
     ) -> PyResult<Self> {
         let builder = Builder::<Once>::new(hasher_of_seed(seed)?);
         let builder = builder.capacity(capacity.0).false_positive_rate(rate);
-        Ok(Self(Keyed::new(builder.build().map_err(of_build)?, key)))
+        let filter = py.detach(|| builder.build()).map_err(of_build)?;
+        Ok(Self(Keyed::new(filter, key)))
     }
 
     /// The number of distinct items that the filter was built for.
@@ -91,7 +93,7 @@ impl BloomFilter {
     /// >>> copy.add("a"), "a" in seen
     /// (True, False)
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
-        let copy = Builder::from(&self.0.filter).build().map_err(of_build)?;
+        let copy = py.detach(|| Builder::from(&self.0.filter).build()).map_err(of_build)?;
         fork::detach(py, || copy.union_with(&self.0.filter)).map_err(of_union)?;
         Ok(Self(Keyed::new(copy, self.0.keys.function(py))))
     }

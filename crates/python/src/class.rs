@@ -13,6 +13,7 @@ use crate::figures::Figures;
 use crate::fork;
 use crate::keys::Keys;
 use crate::target::{Loaded, Stored, Target, UNKNOWN};
+use crate::unchecked::bytes_of;
 
 /// A filter, and how its items are hashed.
 pub(crate) struct Keyed<F> {
@@ -85,7 +86,7 @@ impl<F: Stored> Keyed<F> {
     pub(crate) fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes =
             fork::detach(py, || self.filter.write()).map_err(|error| of_save(error, None))?;
-        Ok(PyBytes::new(py, &bytes))
+        bytes_of(py, &bytes)
     }
 }
 
@@ -280,6 +281,8 @@ macro_rules! saves {
             }
 
             /// Return the bytes of a file that holds the filter.
+            ///
+            /// Other threads may add items meanwhile. A fork waits until the bytes are there.
             ///
             /// >>> import tamis
             /// >>> len(tamis.BloomFilter(1000).to_bytes())

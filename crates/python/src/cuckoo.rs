@@ -47,6 +47,7 @@ impl CuckooFilter {
         text_signature = "(capacity, rate=0.01, *, max_capacity=None, seed=0, key=None)"
     )]
     fn new(
+        py: Python<'_>,
         capacity: Count,
         rate: f64,
         max_capacity: Option<Count>,
@@ -58,7 +59,8 @@ impl CuckooFilter {
         if let Some(Count(items)) = max_capacity {
             builder = builder.max_capacity(items);
         }
-        Ok(Self(Keyed::new(Box::new(builder.build().map_err(of_build)?), key)))
+        let filter = py.detach(|| builder.build()).map_err(of_build)?;
+        Ok(Self(Keyed::new(Box::new(filter), key)))
     }
 
     /// The number of copies that the filter was built for, growth included.

@@ -14,6 +14,7 @@ use tamis::formats::foreign::{self, AnyFilter, Format, Key, KeyType, RbloomFilte
 use crate::bulk::{bools, require_many};
 use crate::errors::{FormatError, of_foreign, of_system};
 use crate::keys::Item;
+use crate::unchecked::bytes_of;
 
 /// A filter that another system wrote.
 #[pyclass(frozen, module = "tamis")]
@@ -105,8 +106,8 @@ impl ForeignFilter {
     }
 
     /// Return the bytes that the other system reads.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &py.detach(|| self.filter.to_bytes()))
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        bytes_of(py, &py.detach(|| self.filter.to_bytes()))
     }
 
     fn __sizeof__(&self) -> u64 {

@@ -6,7 +6,10 @@
 //! interpreter without such a lock (3.13t and later) stops all threads before it forks, and none of
 //! them within a call such as `add`.
 
+#![cfg_attr(unix, allow(unsafe_code, reason = "the system calls the handlers"))]
+
 use std::cell::RefCell;
+use std::path::Path;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use pyo3::exceptions::PyValueError;
@@ -14,21 +17,21 @@ use pyo3::impl_::extract_argument::argument_extraction_error;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Held for reading during a batch, and for writing from just before a fork to just after it.
+/// Held for reading during a batch, and for writing during a fork.
 static GATE: RwLock<()> = RwLock::new(());
 
-/// The forks that this thread is in: a handler of another library may fork within a fork.
-struct Forks {
-    depth: usize,
-    guard: Option<RwLockWriteGuard<'static, ()>>,
+thread_local! {
+    /// There while this thread forks.
+    static CLOSED: RefCell<Option<RwLockWriteGuard<'static, ()>>> = const { RefCell::new(None) };
 }
 
-thread_local! {
-    static FORKS: RefCell<Forks> = const { RefCell::new(Forks { depth: 0, guard: None }) };
+fn close() -> RwLockWriteGuard<'static, ()> {
+    GATE.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Enters a batch. The caller does not hold the interpreter lock, and keeps the guard for
-/// milliseconds, a save until its end: a fork waits for it, and later batches wait for the fork.
+/// milliseconds, but a scan or a copy of the filter until its end: a fork waits for it, and later
+/// batches wait for the fork.
 pub(crate) fn enter() -> RwLockReadGuard<'static, ()> {
     GATE.read().unwrap_or_else(PoisonError::into_inner)
 }
@@ -51,30 +54,27 @@ pub(crate) fn detach_unless<R: Send>(
     if waits { py.detach(work) } else { detach(py, work) }
 }
 
-/// Waits for the batches of all threads, and holds up new ones.
+/// Waits for the batches of all threads, without the interpreter lock: a save takes seconds. It
+/// leaves the gate open. Handlers that were registered earlier run later, and may wait for a lock
+/// whose owner waits at the gate.
 #[pyfunction]
 fn before_fork(py: Python<'_>) {
-    // Without the interpreter lock, which a thread may need to leave its own fork.
-    py.detach(|| {
-        FORKS.with_borrow_mut(|forks| {
-            if forks.depth == 0 {
-                forks.guard = Some(GATE.write().unwrap_or_else(PoisonError::into_inner));
-            }
-            forks.depth += 1;
-        });
+    py.detach(|| drop(close()));
+}
+
+/// Closes the gate just before a fork, after all handlers of Python.
+#[cfg(unix)]
+extern "C" fn prepare() {
+    _ = CLOSED.try_with(|closed| {
+        closed.borrow_mut().get_or_insert_with(close);
     });
 }
 
 /// Opens the gate, in the parent and in the child: the child's only thread is a copy of the one
 /// that forked, and has its guard.
-#[pyfunction]
-fn after_fork() {
-    FORKS.with_borrow_mut(|forks| {
-        forks.depth = forks.depth.saturating_sub(1);
-        if forks.depth == 0 {
-            forks.guard = None;
-        }
-    });
+#[cfg(unix)]
+extern "C" fn open() {
+    _ = CLOSED.try_with(|closed| closed.take());
 }
 
 /// Makes the values that PyO3 makes when they are first needed: names of attributes. A thread that
@@ -85,7 +85,7 @@ fn after_fork() {
 /// that stopped at each first use while the tests ran.
 fn make_values(py: Python<'_>) -> PyResult<()> {
     let class = py.get_type::<PyAny>();
-    _ = (class.module()?, class.fully_qualified_name()?);
+    _ = (class.module()?, class.fully_qualified_name()?, Path::new("").into_pyobject(py)?);
     _ = argument_extraction_error(py, "", PyValueError::new_err(()));
     Ok(())
 }
@@ -93,13 +93,17 @@ fn make_values(py: Python<'_>) -> PyResult<()> {
 /// Prepares for forks, where the system has them: registers the handlers.
 pub(crate) fn register(py: Python<'_>) -> PyResult<()> {
     make_values(py)?;
-    let os = py.import("os")?;
-    let Some(register) = os.getattr_opt("register_at_fork")? else { return Ok(()) };
+    #[cfg(unix)]
+    {
+        // SAFETY: the functions live as long as the process, which never unloads this module.
+        let error = unsafe { libc::pthread_atfork(Some(prepare), Some(open), Some(open)) };
+        if error != 0 {
+            return Err(std::io::Error::from_raw_os_error(error).into());
+        }
+    }
+    let Some(register) = py.import("os")?.getattr_opt("register_at_fork")? else { return Ok(()) };
     let handlers = PyDict::new(py);
     handlers.set_item("before", wrap_pyfunction!(before_fork, py)?)?;
-    let after = wrap_pyfunction!(after_fork, py)?;
-    handlers.set_item("after_in_parent", &after)?;
-    handlers.set_item("after_in_child", &after)?;
     register.call((), Some(&handlers))?;
     Ok(())
 }

@@ -19,17 +19,8 @@ use crate::target::{Target, UNKNOWN};
 
 /// A filter that is connected, and the process that connected it.
 struct Connected {
-    filter: Option<Remote<[u8]>>,
+    filter: Remote<[u8]>,
     process: u32,
-}
-
-impl Drop for Connected {
-    fn drop(&mut self) {
-        // The parent waits for the same connections: closing them here would confuse it.
-        if self.process != process::id() {
-            std::mem::forget(self.filter.take());
-        }
-    }
 }
 
 /// The filter, which a child process connects anew.
@@ -50,25 +41,25 @@ impl Server {
         deadline: Option<f64>,
     ) -> Self {
         let hasher = filter.hasher().clone();
-        let connected = Mutex::new(Connected { filter: Some(filter), process: process::id() });
+        let connected = Mutex::new(Connected { filter, process: process::id() });
         Self { connected, builder, hasher, url, deadline }
     }
 
     /// Returns the filter, connected by this process.
     fn filter(&self, py: Python<'_>) -> PyResult<Remote<[u8]>> {
         let connected = self.connected.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
-        match &connected.filter {
-            Some(filter) if connected.process == process::id() => return Ok(filter.clone()),
-            _ => drop(connected),
+        if connected.process == process::id() {
+            return Ok(connected.filter.clone());
         }
+        drop(connected);
         let filter = py.detach(|| self.builder.open()).map_err(of_redis)?;
         let mut connected =
             self.connected.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         // A filter that was created since under this name does not have the items of this one.
-        if connected.filter.as_ref().is_some_and(|known| !known.is_same(&filter)) {
+        if !connected.filter.is_same(&filter) {
             return Err(of_redis(Error::Replaced));
         }
-        *connected = Connected { filter: Some(filter.clone()), process: process::id() };
+        *connected = Connected { filter: filter.clone(), process: process::id() };
         Ok(filter)
     }
 

@@ -108,6 +108,7 @@ impl RotatingBloomFilter {
         text_signature = "(capacity, span=None, rate=0.01, *, seed=0, key=None)"
     )]
     fn new(
+        py: Python<'_>,
         capacity: Count,
         span: Option<f64>,
         rate: f64,
@@ -119,7 +120,8 @@ impl RotatingBloomFilter {
         if let Some(seconds) = span {
             builder = builder.span(span_of("span", seconds)?);
         }
-        Ok(Self(Keyed::new(Box::new(Timed::new(builder.build().map_err(of_build)?)), key)))
+        let filter = py.detach(|| builder.build()).map_err(of_build)?;
+        Ok(Self(Keyed::new(Box::new(Timed::new(filter)), key)))
     }
 
     /// The number of distinct items of a window.

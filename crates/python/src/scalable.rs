@@ -39,6 +39,7 @@ impl ScalableBloomFilter {
         text_signature = "(capacity=65536, rate=0.01, *, max_capacity=None, seed=0, key=None)"
     )]
     fn new(
+        py: Python<'_>,
         capacity: Count,
         rate: f64,
         max_capacity: Option<Count>,
@@ -50,7 +51,8 @@ impl ScalableBloomFilter {
         if let Some(Count(items)) = max_capacity {
             builder = builder.max_capacity(items);
         }
-        Ok(Self(Keyed::new(Box::new(builder.build().map_err(of_build)?), key)))
+        let filter = py.detach(|| builder.build()).map_err(of_build)?;
+        Ok(Self(Keyed::new(Box::new(filter), key)))
     }
 
     /// The number of distinct items that the filter holds before it grows again.

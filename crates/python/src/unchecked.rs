@@ -14,7 +14,7 @@ use arrow_schema::{ArrowError, Field};
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyCapsule, PyInt, PyString};
+use pyo3::types::{PyByteArray, PyBytes, PyCapsule, PyInt, PyString};
 use tamis::formats::MapFile;
 
 /// Takes the array out of the capsules of `__arrow_c_array__`, and what the schema says of it.
@@ -111,13 +111,38 @@ pub(crate) fn bytearray_of<'py>(
     let array = unsafe { ffi::PyByteArray_FromStringAndSize(ptr::null(), bytes.len() as isize) };
     // SAFETY: it is a new object or null, with an exception.
     let array = unsafe { Bound::from_owned_ptr_or_err(py, array) }?.cast_into::<PyByteArray>()?;
+    // SAFETY: the array has this number of bytes, and nobody else knows it yet.
+    unsafe { copy_unlocked(py, bytes, array.data()) };
+    Ok(array)
+}
+
+/// Returns a copy of bytes as `bytes`, as [`bytearray_of`] does.
+pub(crate) fn bytes_of<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    if bytes.len() < COPIED_UNLOCKED {
+        return Ok(PyBytes::new(py, bytes));
+    }
+    // SAFETY: without bytes to copy, it makes an object of any. The number is that of a slice.
+    let object = unsafe { ffi::PyBytes_FromStringAndSize(ptr::null(), bytes.len() as isize) };
+    // SAFETY: it is a new object or null, with an exception.
+    let object = unsafe { Bound::from_owned_ptr_or_err(py, object) }?.cast_into::<PyBytes>()?;
+    let to = object.as_bytes().as_ptr().cast_mut();
+    // SAFETY: the object has this number of bytes, and nobody else knows it yet.
+    unsafe { copy_unlocked(py, bytes, to) };
+    Ok(object)
+}
+
+/// Copies bytes without the interpreter lock.
+///
+/// # Safety
+///
+/// There is room for them, which nobody else uses.
+unsafe fn copy_unlocked(py: Python<'_>, bytes: &[u8], to: *mut u8) {
     // A number, which a closure may take that runs without the lock.
-    let to = array.data() as usize;
+    let to = to as usize;
     py.detach(|| {
-        // SAFETY: the array has this number of bytes, and nobody else knows it yet.
+        // SAFETY: there is room, says the caller.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to as *mut u8, bytes.len()) };
     });
-    Ok(array)
 }
 
 /// The numbers of a buffer, one after another.

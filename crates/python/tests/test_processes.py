@@ -75,17 +75,22 @@ def test_1000_forks_while_threads_add_leave_usable_filters() -> None:
 
 # A thread uses a filter for the first time while the process forks.
 FIRST_USE = """
-import os, signal, sys, threading
+import os, pickle, signal, sys, threading
 import tamis
 
 # Threads alternate often.
 sys.setswitchinterval(1e-4)
 seen = tamis.BloomFilter(1000)
+shared = tamis.SharedBloomFilter(sys.argv[1], 1000)
 begin = threading.Event()
+
+def use():
+    seen.update([1])
+    pickle.dumps(shared)
 
 def first_use():
     begin.wait()
-    seen.update([1])
+    use()
 
 thread = threading.Thread(target=first_use)
 thread.start()
@@ -95,7 +100,7 @@ for _ in range(3):
     child = os.fork()
     if child == 0:
         signal.alarm(60)
-        seen.update([1])
+        use()
         os._exit(0)
     ended.append(os.waitpid(child, 0)[1])
 thread.join()
@@ -103,10 +108,66 @@ assert ended == [0, 0, 0], ended
 """
 
 
-def test_a_fork_at_the_first_use_of_a_filter_leaves_a_usable_filter() -> None:
+def test_a_fork_at_the_first_use_of_a_filter_leaves_a_usable_filter(tmp_path: Path) -> None:
     # Before the values were made at import, one process of 30 left a child that waited.
     for _ in range(100):
-        subprocess.run([sys.executable, "-c", FIRST_USE], check=True)
+        subprocess.run([sys.executable, "-c", FIRST_USE, tmp_path / "shared"], check=True)
+
+
+# The handlers are called while the gate would be closed, if that was a handler of Python: "before"
+# after that of tamis, the others before it. A thread has their lock while it uses a filter.
+HANDLERS = """
+import array, os, signal, threading
+
+lock = threading.Lock()
+ended = threading.Event()
+filters = []
+
+def use():
+    for seen in filters:
+        seen.update(items)
+        seen.clear()
+        seen.figures()
+
+def before():
+    lock.acquire()
+    use()
+
+def after():
+    use()
+    lock.release()
+
+os.register_at_fork(before=before, after_in_parent=after, after_in_child=after)
+import tamis
+
+items = array.array("q", range(20_000))
+filters.append(tamis.BloomFilter(20_000, 1e-6))
+
+def work():
+    while not ended.is_set():
+        with lock:
+            use()
+
+signal.alarm(60)
+thread = threading.Thread(target=work)
+thread.start()
+for _ in range(50):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        use()
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    assert status == 0, status
+ended.set()
+thread.join()
+print("forked")
+"""
+
+
+def test_handlers_of_forks_that_are_older_than_tamis_use_filters() -> None:
+    run = subprocess.run([sys.executable, "-c", HANDLERS], stdout=subprocess.PIPE, check=True)
+    assert run.stdout == b"forked\n"
 
 
 # The handler is called after that of tamis, which closes the gate, and forks once more.
