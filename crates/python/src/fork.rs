@@ -77,12 +77,12 @@ extern "C" fn open() {
     _ = CLOSED.try_with(|closed| closed.take());
 }
 
-/// Makes the values that PyO3 makes when they are first needed: names of attributes. A thread that
-/// makes one lets another thread have the interpreter lock, and this one may fork. The child would
-/// wait for ever for the value.
+/// Makes the values that PyO3 otherwise makes at their first use: names of attributes, and the
+/// class of paths. A thread that makes one releases the interpreter lock meanwhile. If another
+/// thread forks then, the child waits for ever at its own first use.
 ///
-/// These are the values that the functions of this package need after its import, said a debugger
-/// that stopped at each first use while the tests ran.
+/// These are all that the tests need after the import, as a debugger shows that stops at each first
+/// use (`once_cell::imp::initialize_or_wait`).
 fn make_values(py: Python<'_>) -> PyResult<()> {
     let class = py.get_type::<PyAny>();
     _ = (class.module()?, class.fully_qualified_name()?, Path::new("").into_pyobject(py)?);
