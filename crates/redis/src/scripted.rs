@@ -351,7 +351,9 @@ fn a_forked_process_uses_no_connection_of_its_parent() {
         let local = filter.local().unwrap();
         let router = Arc::clone(&filter.shared.router);
         Arc::get_mut(&mut filter.shared).unwrap().router.give_away();
+        // A call that sends something ends at its deadline, with another error.
         server.state().left = 0;
+        server.state().is_timed = true;
         let results = [
             filter.insert(&1).await.map(|_| ()),
             filter.contains(&1).await.map(|_| ()),
