@@ -1,6 +1,6 @@
-//! Forks: no lock is held by another thread, since it would stay locked in the child, where that
-//! thread does not exist. A gate lets no process fork while a thread without the interpreter lock
-//! holds a lock of a filter.
+//! Forks. A lock that another thread holds would stay locked in the child, where that thread does
+//! not exist. So a gate lets no process fork while a thread without the interpreter lock holds a
+//! lock of a filter.
 //!
 //! A thread that holds the interpreter lock needs no gate: another thread cannot fork meanwhile. An
 //! interpreter without such a lock (3.13t and later) stops all threads before it forks, and none of

@@ -115,8 +115,8 @@ def test_a_fork_at_the_first_use_of_a_filter_leaves_a_usable_filter(tmp_path: Pa
         subprocess.run([sys.executable, "-c", FIRST_USE, tmp_path / "shared"], check=True)
 
 
-# The handlers are called while the gate would be closed, if that was a handler of Python: "before"
-# after that of tamis, the others before it. A thread has their lock while it uses a filter.
+# These handlers are older than that of tamis, so "before" is called after it. They use a filter, and
+# wait for a lock that another thread holds while it uses the filter.
 HANDLERS = """
 import array, os, signal, threading
 
@@ -171,7 +171,7 @@ def test_handlers_of_forks_that_are_older_than_tamis_use_filters() -> None:
     assert run.stdout == b"forked\n"
 
 
-# The handler is called after that of tamis, which closes the gate, and forks once more.
+# The handler is called after that of tamis, and forks once more.
 FORKS_OF_THREADS = """
 import os, threading
 

@@ -104,8 +104,8 @@ impl<F: SavedBloom> Live<F> {
     /// It writes a temporary file in the same directory, then renames it, so no process sees a file
     /// without its header. It allocates the whole file, so a full disk is an error here and does
     /// not kill a process later (SIGBUS). On a file system that copies data on each write, a full
-    /// disk may still do that. While another process creates the file, it waits for up to 10 s: the
-    /// disk may have room for one only.
+    /// disk may still do that. While another process creates the file, the call waits for up to 10
+    /// s: the disk may have room for only one.
     ///
     /// # Errors
     ///

@@ -28,7 +28,8 @@ const NAMES: usize = 8;
 /// checksum is.
 const LONGEST: usize = 100;
 
-/// How long a process waits for another one that creates the same file. That one may be stopped.
+/// How long a process waits for another one that creates the same file. No longer: the other one
+/// may be stopped.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The time between two looks at its lock.
@@ -298,7 +299,7 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
-    /// A file that is there and that no writer has is not waited for.
+    /// Nobody waits for a file that no writer has locked.
     #[test]
     fn a_file_that_cannot_be_removed_holds_nobody_up() {
         let folder = tempfile::tempdir().unwrap();
