@@ -1,6 +1,5 @@
 //! `foreign.read`: filters that other systems wrote, with their own hash of a key.
 
-use std::any::Any;
 use std::fs;
 use std::path::PathBuf;
 
@@ -9,7 +8,7 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use tamis::formats::LoadError;
-use tamis::formats::foreign::{self, AnyFilter, Format, Key, KeyType, RbloomFilter};
+use tamis::formats::foreign::{self, AnyFilter, Format, Key, KeyType};
 
 use crate::bulk::{bools, require_many};
 use crate::errors::{FormatError, of_foreign, of_system};
@@ -34,10 +33,10 @@ impl ForeignFilter {
             Item::Text(text) => self.filter.contains(Key::Text(text.to_str()?)),
             Item::Bytes(bytes) => self.filter.contains(Key::Bytes(bytes.as_bytes())),
             Item::Int(number) => {
-                let any: &dyn Any = &*self.filter;
                 // The program that wrote it had a hash function of its own.
-                if let Some(rbloom) = any.downcast_ref::<RbloomFilter>() {
-                    return Ok(rbloom.contains_hash(number.extract().map_err(out_of_range)?));
+                if self.filter.format() == Format::Rbloom {
+                    let hash = number.extract().map_err(out_of_range)?;
+                    return Ok(self.filter.contains_hash(hash).unwrap_or(false));
                 }
                 let number: i64 = number.extract().map_err(out_of_range)?;
                 // A column of a Parquet file knows the type of its keys.

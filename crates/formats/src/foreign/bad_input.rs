@@ -1,5 +1,15 @@
 //! Tests of what is refused: fields of headers, sizes, types of keys.
 
+use super::bits_and_blooms::BitsAndBloomsFilter;
+use super::datasketches::DataSketchesFilter;
+use super::guava::{GuavaFilter, GuavaStrategy};
+use super::hadoop::{HadoopFilter, HadoopHash};
+use super::hadoop_counting::HadoopCountingFilter;
+use super::orc::OrcFilter;
+use super::pybloom::PybloomFilter;
+use super::pybloom_scalable::PybloomScalableFilter;
+use super::rbloom::RbloomFilter;
+use super::spark::{SparkFilter, SparkVersion};
 use super::*;
 
 const BYTES: Key<'_> = Key::Bytes(b"key");

@@ -14,7 +14,7 @@ use super::error::Error;
 
 /// An array of bits.
 #[derive(Clone)]
-pub struct BitArray(Vec<u8>);
+pub(super) struct BitArray(Vec<u8>);
 
 /// Writes the length, not the bits.
 impl fmt::Debug for BitArray {

@@ -19,24 +19,11 @@ use super::rates;
 /// A `BloomFilter` of the Go package bits-and-blooms.
 ///
 /// Keys: bytes, as `Add` takes them, and strings, as `AddString`.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{BitsAndBloomsFilter, Filter, Key};
-///
-/// let mut filter = BitsAndBloomsFilter::new(1000, 0.01)?;
-/// filter.insert(Key::Bytes(b"a"))?;
-/// assert!(filter.contains(Key::Text("a"))?);
-/// assert_eq!(filter.encoded_len(), 24 + 1200);
-/// # Ok::<(), tamis::formats::foreign::Error>(())
-/// ```
-pub type BitsAndBloomsFilter = ForeignBloomFilter<BitsAndBlooms>;
+pub(super) type BitsAndBloomsFilter = ForeignBloomFilter<BitsAndBlooms>;
 
 /// The header.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BitsAndBlooms {
+pub(super) struct BitsAndBlooms {
     /// The number of bits. It is not rounded up to whole words.
     m: u64,
     k: u64,
@@ -65,11 +52,7 @@ impl Places for BitsAndBlooms {
 
 impl BitsAndBloomsFilter {
     /// Makes an empty filter as `NewWithEstimates` does.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if there is no such filter, or [`Error::Alloc`].
-    pub fn new(capacity: u64, rate: f64) -> Result<Self, Error> {
+    pub(super) fn new(capacity: u64, rate: f64) -> Result<Self, Error> {
         check_rate(rate)?;
         let keys = capacity as f64;
         let m = bits_for(keys, rate).ceil();
@@ -81,20 +64,7 @@ impl BitsAndBloomsFilter {
 
     /// Makes an empty filter as `New(m, k)` does: of `m` bits and `k` hash functions, each at least
     /// 1.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if `k` is above both `m` and 65536, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{BitsAndBloomsFilter, Filter};
-    /// assert_eq!(BitsAndBloomsFilter::with_size(100, 7)?.encoded_len(), 24 + 16);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn with_size(m: u64, k: u64) -> Result<Self, Error> {
+    pub(super) fn with_size(m: u64, k: u64) -> Result<Self, Error> {
         let system = BitsAndBlooms { m: m.max(1), k: k.max(1) };
         if system.k > max_probes(system.m) as u64 {
             return Err(Error::Size { parameter: "number of hash functions" });

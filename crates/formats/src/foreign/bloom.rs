@@ -13,7 +13,7 @@ use super::format::Format;
 use super::key::Key;
 
 /// The rule by which a system finds the places of a key. A header knows it; it has no bits.
-pub trait Places {
+pub(super) trait Places {
     /// Calls `each` with the places of a key, in order, until it returns `false` or all have been
     /// passed. Returns whether it returned `true` for all. Each place is in the array.
     fn each(&self, key: Key<'_>, each: &mut dyn FnMut(u64) -> bool) -> Result<bool, Error>;
@@ -21,7 +21,7 @@ pub trait Places {
 
 /// What differs between the Bloom filters of two systems: the header with the sizes and the rule,
 /// and what follows from these.
-pub trait System: Places + Clone + PartialEq + fmt::Debug + 'static {
+pub(super) trait System: Places + Clone + PartialEq + fmt::Debug + 'static {
     /// Whether the array is written as big-endian words.
     const BIG_ENDIAN_WORDS: bool = false;
 
@@ -39,6 +39,11 @@ pub trait System: Places + Clone + PartialEq + fmt::Debug + 'static {
 
     /// Returns what [`Filter::false_positive_rate`] returns for a filter with this array.
     fn rate(&self, bits: &BitArray) -> f64;
+
+    /// Returns what [`Filter::contains_hash`] returns for a filter with this array.
+    fn contains_hash(&self, _bits: &BitArray, _hash: i128) -> Option<bool> {
+        None
+    }
 
     /// Returns whether the filter contains no key and has no places.
     fn is_void(&self) -> bool {
@@ -63,22 +68,9 @@ pub trait System: Places + Clone + PartialEq + fmt::Debug + 'static {
     }
 }
 
-/// A Bloom filter of another system. Users name it by its system, such as
-/// [`GuavaFilter`](super::GuavaFilter).
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{BitsAndBloomsFilter, Filter, OrcFilter};
-///
-/// let bytes = OrcFilter::new(1000, 0.05)?.to_bytes();
-/// assert_eq!(OrcFilter::from_bytes(&bytes)?.to_bytes(), bytes);
-/// assert!(BitsAndBloomsFilter::from_bytes(&bytes).is_err());
-/// # Ok::<(), tamis::formats::foreign::Error>(())
-/// ```
+/// A Bloom filter of another system.
 #[derive(Clone, Debug)]
-pub struct ForeignBloomFilter<S> {
+pub(super) struct ForeignBloomFilter<S> {
     pub(super) system: S,
     pub(super) bits: BitArray,
 }
@@ -90,29 +82,13 @@ impl<S: System> ForeignBloomFilter<S> {
     }
 
     /// Reads a filter.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if the system does not write such bytes, or [`Error::Alloc`].
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes);
         let (system, array) = S::read(&mut cursor)?;
         cursor.end()?;
         let read =
             if S::BIG_ENDIAN_WORDS { BitArray::of_big_endian_words } else { BitArray::of_bytes };
         Ok(Self { system, bits: read(array)? })
-    }
-
-    /// Returns the places of a key in the array of bits, in the order in which the system computes
-    /// them: for tests of filters that are too long to be built.
-    #[doc(hidden)]
-    pub fn places(&self, key: Key<'_>) -> Result<Vec<u64>, Error> {
-        let mut all = Vec::new();
-        self.system.each(key, &mut |place| {
-            all.push(place);
-            true
-        })?;
-        Ok(all)
     }
 
     /// Sets the bits of a key. Returns whether one of them was not set.
@@ -150,6 +126,19 @@ impl<S: System> Filter for ForeignBloomFilter<S> {
         self.bits.unite(&other.bits);
         self.system.count_union(&other.system, &self.bits);
         Ok(())
+    }
+
+    fn contains_hash(&self, hash: i128) -> Option<bool> {
+        self.system.contains_hash(&self.bits, hash)
+    }
+
+    fn places(&self, key: Key<'_>) -> Result<Vec<u64>, Error> {
+        let mut all = Vec::new();
+        self.system.each(key, &mut |place| {
+            all.push(place);
+            true
+        })?;
+        Ok(all)
     }
 
     fn format(&self) -> Format {

@@ -4,7 +4,7 @@ use super::error::Error;
 
 /// The bytes of a filter, and how many of them were read.
 #[derive(Debug)]
-pub struct Cursor<'b> {
+pub(super) struct Cursor<'b> {
     bytes: &'b [u8],
     at: usize,
 }

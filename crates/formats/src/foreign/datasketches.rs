@@ -30,22 +30,8 @@ const EMPTY: u8 = 4;
 ///
 /// Keys: strings, integers (as `long`) and bytes. DataSketches ignores the empty string: it never
 /// inserts it and never finds it. Empty bytes are a key like any other.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{DataSketchesFilter, Filter, Key};
-///
-/// let mut filter = DataSketchesFilter::new(1000, 0.01, 9001)?;
-/// assert_eq!(filter.encoded_len(), 24);
-/// filter.insert(Key::I64(7))?;
-/// assert!(filter.contains(Key::I64(7))? && !filter.contains(Key::Text(""))?);
-/// assert_eq!(filter.encoded_len(), 32 + 1200);
-/// # Ok::<(), tamis::formats::foreign::Error>(())
-/// ```
 #[derive(Clone, Debug)]
-pub struct DataSketchesFilter {
+pub(super) struct DataSketchesFilter {
     rule: Rule,
     /// `None` until the first insert: an empty filter is written without its bits.
     filled: Option<Filled>,
@@ -88,11 +74,7 @@ impl Places for Rule {
 
 impl DataSketchesFilter {
     /// Makes an empty filter as `createByAccuracy` does.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if DataSketches makes no such filter.
-    pub fn new(capacity: u64, rate: f64, seed: i64) -> Result<Self, Error> {
+    pub(super) fn new(capacity: u64, rate: f64, seed: i64) -> Result<Self, Error> {
         check_rate(rate)?;
         if capacity == 0 || capacity > i64::MAX as u64 {
             return Err(Error::Size { parameter: "capacity" });
@@ -106,20 +88,7 @@ impl DataSketchesFilter {
 
     /// Makes an empty filter as `createBySize` does: of `bits` bits, rounded up to whole words, and
     /// `k` hash functions.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if DataSketches makes no such filter.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{DataSketchesFilter, Filter};
-    /// assert_eq!(DataSketchesFilter::with_size(5000, 3, 0)?.encoded_len(), 24);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn with_size(bits: u64, k: u64, seed: i64) -> Result<Self, Error> {
+    pub(super) fn with_size(bits: u64, k: u64, seed: i64) -> Result<Self, Error> {
         if bits == 0 || bits > 64 * MAX_WORDS as u64 {
             return Err(Error::Size { parameter: "number of bits" });
         }
@@ -131,21 +100,7 @@ impl DataSketchesFilter {
     }
 
     /// Reads a filter.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if DataSketches does not write such bytes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{DataSketchesFilter, Filter};
-    /// let bytes = DataSketchesFilter::new(10, 0.1, -1)?.to_bytes();
-    /// assert_eq!(DataSketchesFilter::from_bytes(&bytes)?.to_bytes(), bytes);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes);
         let [preamble, version, family, flags] = cursor.u32_le()?.to_le_bytes();
         let (k, unused, seed) = (cursor.u16_le()?, cursor.u16_le()?, cursor.i64_le()?);
@@ -178,33 +133,6 @@ impl DataSketchesFilter {
         };
         cursor.end()?;
         Ok(Self { rule, filled })
-    }
-
-    /// Inserts a key as `update` does, which sets the number of set bits to -1.
-    /// [`insert`](Filter::insert) does as `queryAndUpdate`, which counts them, unless their number
-    /// is -1. Returns whether the bits have changed.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Alloc`] at the first key.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{DataSketchesFilter, Filter, Key};
-    /// let (mut unset, mut counted) = (DataSketchesFilter::new(10, 0.1, 1)?, DataSketchesFilter::new(10, 0.1, 1)?);
-    /// unset.update(Key::I64(1))?;
-    /// counted.insert(Key::I64(1))?;
-    /// assert_eq!((unset.to_bytes()[24], counted.to_bytes()[24]), (0xff, 4));
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn update(&mut self, key: Key<'_>) -> Result<bool, Error> {
-        let changed = self.insert(key)?;
-        if let (false, Some(filled)) = (ignored(key), &mut self.filled) {
-            filled.set = -1;
-        }
-        Ok(changed)
     }
 }
 
@@ -300,30 +228,25 @@ mod tests {
     #[test]
     fn the_empty_string_is_ignored_and_empty_bytes_are_not() {
         let mut filter = DataSketchesFilter::new(10, 0.1, 1).unwrap();
-        assert_eq!(
-            (filter.insert(Key::Text("")), filter.update(Key::Text(""))),
-            (Ok(false), Ok(false))
-        );
+        assert_eq!(filter.insert(Key::Text("")), Ok(false));
         assert_eq!(filter.encoded_len(), 24);
         assert_eq!(filter.insert(Key::Bytes(b"")), Ok(true));
         // The bits of the empty bytes are set, but the system does not look up the empty string.
         assert_eq!(filter.contains(Key::Bytes(b"")), Ok(true));
-        assert_eq!(
-            (filter.contains(Key::Text("")), filter.update(Key::Text(""))),
-            (Ok(false), Ok(false))
-        );
+        assert_eq!(filter.contains(Key::Text("")), Ok(false));
         assert!(filter.filled.unwrap().set > 0);
     }
 
-    /// After an update the number of set bits is unknown.
+    /// `update` of the system, other than `queryAndUpdate`, writes -1 for the number of set bits.
     #[test]
     fn an_insert_after_an_update_does_not_count() {
         let mut filter = DataSketchesFilter::new(10, 0.1, 1).unwrap();
-        for (update, set) in [(false, 4), (true, -1), (false, -1)] {
-            let key = Key::I64(i64::from(set == 4));
-            let changed = if update { filter.update(key) } else { filter.insert(key) };
-            changed.unwrap();
-            assert_eq!(filter.filled.as_ref().unwrap().set, set);
-        }
+        filter.insert(Key::I64(1)).unwrap();
+        assert_eq!(filter.filled.as_ref().unwrap().set, 4);
+        let mut bytes = filter.to_bytes();
+        bytes[24..32].fill(0xff);
+        let mut filter = DataSketchesFilter::from_bytes(&bytes).unwrap();
+        assert_eq!(filter.insert(Key::I64(0)), Ok(true));
+        assert_eq!(filter.filled.as_ref().unwrap().set, -1);
     }
 }

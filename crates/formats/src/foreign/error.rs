@@ -10,8 +10,8 @@ use super::key::KeyType;
 ///
 /// ```
 /// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{Error, GuavaFilter};
-/// let error = GuavaFilter::from_bytes(&[1, 5, 0]).unwrap_err();
+/// use tamis::formats::foreign::{Error, Format, read};
+/// let error = read(&[Format::GuavaMitz64], &[1, 5, 0], None).unwrap_err();
 /// assert!(matches!(error, Error::Truncated { found: 3, expected: 6 }));
 /// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -18,6 +18,39 @@ pub trait Filter: Any + fmt::Debug {
     /// empty and the system has no empty keys.
     fn contains(&self, key: Key<'_>) -> Result<bool, Error>;
 
+    /// Returns whether the filter may contain a key with this hash, if the program that wrote the
+    /// filter brings the hash of a key: of these formats, rbloom's alone. `None` for all others.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::foreign::{Error, Format, Key};
+    ///
+    /// let mut filter = Format::Rbloom.build(1000, Some(0.01), None)?;
+    /// // The default hash here: the first half of the SHA-256 of the key.
+    /// filter.insert(Key::Bytes(b""))?;
+    /// let hash = 0xe3b0_c442_98fc_1c14_9afb_f4c8_996f_b924_u128 as i128;
+    /// assert_eq!(filter.contains_hash(hash), Some(true));
+    /// assert_eq!(Format::Orc.build(1000, None, None)?.contains_hash(hash), None);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn contains_hash(&self, hash: i128) -> Option<bool> {
+        let _ = hash;
+        None
+    }
+
+    /// Returns the places of a key in the array of bits, in the order in which the system computes
+    /// them, or none if it has several arrays: for tests of filters that are too long to be built.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`contains`](Self::contains).
+    #[doc(hidden)]
+    fn places(&self, key: Key<'_>) -> Result<Vec<u64>, Error> {
+        self.contains(key).map(|_| Vec::new())
+    }
+
     /// Inserts a key as the system does. Returns whether the filter has changed.
     ///
     /// # Errors
@@ -67,12 +100,12 @@ pub trait Filter: Any + fmt::Debug {
     ///
     /// ```
     /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{DataSketchesFilter, Error, Filter, HadoopFilter, HadoopHash, Key, KeyType};
-    /// let hadoop = HadoopFilter::new(100, 3, HadoopHash::Murmur)?;
+    /// use tamis::formats::foreign::{Error, Format, Key, KeyType};
+    /// let hadoop = Format::HadoopBloom.build(100, None, None)?;
     /// assert!(!hadoop.takes_empty(KeyType::Bytes));
     /// assert_eq!(hadoop.contains(Key::Bytes(b"")), Err(Error::EmptyKey));
     /// // This system ignores the empty string, and has the empty bytes.
-    /// let sketch = DataSketchesFilter::new(100, 0.01, 1)?;
+    /// let sketch = Format::DataSketches.build(100, None, None)?;
     /// assert_eq!([KeyType::Text, KeyType::Bytes].map(|kind| sketch.takes_empty(kind)), [false, true]);
     /// # Ok::<(), Error>(())
     /// ```

@@ -88,8 +88,8 @@ formats! {
     PybloomBloom = 14, "pybloom_live:bloom", "pybloom_live, `BloomFilter.tofile`";
     PybloomScalable = 15, "pybloom_live:scalable", "pybloom_live, `ScalableBloomFilter.tofile`";
     Rbloom = 16, "rbloom", "rbloom, `Bloom.save`";
-    RedisBloom = 17, "redisbloom:bf", "RedisBloom, the data of `BF.SCANDUMP`";
-    RedisCuckoo = 18, "redisbloom:cf", "RedisBloom, the data of `CF.SCANDUMP`";
+    RedisBloom = 17, "redisbloom:bf", "RedisBloom, the data of all chunks of `BF.SCANDUMP`, in order";
+    RedisCuckoo = 18, "redisbloom:cf", "RedisBloom, the data of all chunks of `CF.SCANDUMP`, in order";
     RocksDbFormat5 = 19, "rocksdb:format5", "RocksDB, the full filter of a table, format version 5";
     RocksDbLegacy = 20, "rocksdb:legacy", "RocksDB, the full filter of a table, earlier format versions";
     SparkV1 = 21, "spark:v1", "Spark, `BloomFilter.writeTo`, version 1";

@@ -31,25 +31,8 @@ const MAX_CAPACITY: u64 = 1 << 34;
 /// with random numbers of its own: from the first such insert on, only the answers are those of the
 /// package. If 500 moves find no empty slot, the package has lost a key; this filter takes the
 /// moves back.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{Filter, GoCuckooFilter, Key};
-///
-/// // cuckoo.NewFilter(1000)
-/// let mut filter = GoCuckooFilter::new(1000)?;
-/// filter.insert(Key::Text("a"))?;
-/// assert_eq!((filter.count(), filter.encoded_len()), (1, 1024));
-///
-/// let mut filter = GoCuckooFilter::from_bytes(&filter.to_bytes())?;
-/// assert!(filter.remove(Key::Bytes(b"a"))?);
-/// assert!(!filter.contains(Key::Text("a"))?);
-/// # Ok::<(), tamis::formats::foreign::Error>(())
-/// ```
 #[derive(Clone, Debug)]
-pub struct GoCuckooFilter {
+pub(super) struct GoCuckooFilter {
     slots: Slots,
     /// The state of the random numbers.
     random: u64,
@@ -57,11 +40,7 @@ pub struct GoCuckooFilter {
 
 impl GoCuckooFilter {
     /// Makes an empty filter as `NewFilter` does.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if the capacity is above 2^34, or [`Error::Alloc`].
-    pub fn new(capacity: u64) -> Result<Self, Error> {
+    pub(super) fn new(capacity: u64) -> Result<Self, Error> {
         if capacity > MAX_CAPACITY {
             return Err(Error::Size { parameter: "capacity" });
         }
@@ -70,11 +49,7 @@ impl GoCuckooFilter {
     }
 
     /// Reads a filter.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Field`] if the length is not 4 times a power of two, or [`Error::Alloc`].
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let length = bytes.len() as i64;
         let next = (bytes.len() as u64).next_power_of_two().max(4) as i64;
         in_range("the number of bytes", length, next, next)?;
@@ -82,8 +57,7 @@ impl GoCuckooFilter {
     }
 
     /// Returns the number of fingerprints.
-    #[must_use]
-    pub fn count(&self) -> u64 {
+    pub(super) fn count(&self) -> u64 {
         self.slots.as_bytes().iter().filter(|&&fingerprint| fingerprint != 0).count() as u64
     }
 

@@ -17,7 +17,7 @@ use super::rates;
 
 /// How Guava derives the places of a key from its hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum GuavaStrategy {
+pub(super) enum GuavaStrategy {
     /// `MURMUR128_MITZ_32`: no place is above 2^31 - 1.
     Mitz32,
     /// `MURMUR128_MITZ_64`, the default.
@@ -31,24 +31,11 @@ const MAX_WORDS: i64 = i32::MAX as i64;
 ///
 /// Keys: a string goes in as `Funnels.stringFunnel(UTF_8)` does it, an `i64` as `longFunnel`, an
 /// `i32` as `integerFunnel`, bytes as `byteArrayFunnel`.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{Filter, GuavaFilter, GuavaStrategy, Key};
-///
-/// let mut filter = GuavaFilter::new(GuavaStrategy::Mitz64, 1000, 0.01)?;
-/// filter.insert(Key::I64(-7))?;
-/// assert!(filter.contains(Key::I64(-7))?);
-/// assert_eq!(filter.encoded_len(), 6 + 1200);
-/// # Ok::<(), tamis::formats::foreign::Error>(())
-/// ```
-pub type GuavaFilter = ForeignBloomFilter<Guava>;
+pub(super) type GuavaFilter = ForeignBloomFilter<Guava>;
 
 /// The header.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Guava {
+pub(super) struct Guava {
     strategy: GuavaStrategy,
     k: u8,
     words: u32,
@@ -80,51 +67,9 @@ impl Places for Guava {
 
 impl GuavaFilter {
     /// Makes an empty filter as Guava 33 does: `k` follows from the rate alone.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if Guava makes no such filter, or [`Error::Alloc`].
-    pub fn new(strategy: GuavaStrategy, capacity: u64, rate: f64) -> Result<Self, Error> {
+    pub(super) fn new(strategy: GuavaStrategy, capacity: u64, rate: f64) -> Result<Self, Error> {
         check_rate(rate)?;
         let k = round(-rate.ln() / core::f64::consts::LN_2).max(1.0);
-        Self::with_probes(strategy, capacity, rate, k)
-    }
-
-    /// Makes an empty filter as Guava up to 31 does: `k` follows from the number of bits per key.
-    /// It differs for few keys.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if Guava makes no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Filter, GuavaFilter, GuavaStrategy};
-    /// let old = GuavaFilter::new_as_version_31(GuavaStrategy::Mitz64, 7, 0.0219)?;
-    /// let new = GuavaFilter::new(GuavaStrategy::Mitz64, 7, 0.0219)?;
-    /// assert_eq!((old.to_bytes()[1], new.to_bytes()[1]), (5, 6));
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn new_as_version_31(
-        strategy: GuavaStrategy,
-        capacity: u64,
-        rate: f64,
-    ) -> Result<Self, Error> {
-        check_rate(rate)?;
-        let keys = capacity.max(1) as f64;
-        let bits = bits_for(keys, rate).trunc();
-        let k = round(bits / keys * core::f64::consts::LN_2).max(1.0);
-        Self::with_probes(strategy, capacity, rate, k)
-    }
-
-    fn with_probes(
-        strategy: GuavaStrategy,
-        capacity: u64,
-        rate: f64,
-        k: f64,
-    ) -> Result<Self, Error> {
         let words = (bits_for(capacity.max(1) as f64, rate).trunc() / 64.0).ceil().max(1.0);
         if k > f64::from(u8::MAX) {
             return Err(Error::Size { parameter: "rate" });

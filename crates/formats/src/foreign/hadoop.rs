@@ -17,7 +17,7 @@ use super::rates;
 
 /// The hash of a filter of Hadoop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum HadoopHash {
+pub(super) enum HadoopHash {
     /// `Hash.JENKINS_HASH`.
     Jenkins,
     /// `Hash.MURMUR_HASH`.
@@ -32,26 +32,11 @@ const MAX_BITS: i64 = i32::MAX as i64 - 7;
 /// A `BloomFilter` of Hadoop.
 ///
 /// Keys: bytes, as a `Key` has them, and strings, as their UTF-8 bytes. A key must not be empty.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{Error, Filter, HadoopFilter, HadoopHash, Key};
-///
-/// // `new BloomFilter(10000, 5, Hash.MURMUR_HASH)`.
-/// let mut filter = HadoopFilter::new(10_000, 5, HadoopHash::Murmur)?;
-/// filter.insert(Key::Bytes(b"a"))?;
-/// assert!(filter.contains(Key::Text("a"))?);
-/// assert_eq!(filter.contains(Key::Text("")), Err(Error::EmptyKey));
-/// assert_eq!(filter.encoded_len(), 13 + 1250);
-/// # Ok::<(), tamis::formats::foreign::Error>(())
-/// ```
-pub type HadoopFilter = ForeignBloomFilter<Hadoop>;
+pub(super) type HadoopFilter = ForeignBloomFilter<Hadoop>;
 
 /// The header.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hadoop {
+pub(super) struct Hadoop {
     pub(super) m: u32,
     pub(super) k: u32,
     hash: HadoopHash,
@@ -122,12 +107,7 @@ impl Places for Hadoop {
 impl HadoopFilter {
     /// Makes an empty filter as the constructor of `BloomFilter` does: of `m` bits and `k` hash
     /// functions.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if Hadoop makes no such filter, or if `k` is above both `m` and 65536; or
-    /// [`Error::Alloc`].
-    pub fn new(m: u64, k: u64, hash: HadoopHash) -> Result<Self, Error> {
+    pub(super) fn new(m: u64, k: u64, hash: HadoopHash) -> Result<Self, Error> {
         let system = Hadoop::new(m, k, hash)?;
         Self::zeroed(system, system.bytes())
     }

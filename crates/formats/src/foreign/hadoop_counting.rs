@@ -24,21 +24,8 @@ const MAX: u8 = 15;
 /// A `CountingBloomFilter` of Hadoop, which removes keys.
 ///
 /// Keys: as in [`HadoopFilter`](super::HadoopFilter).
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{Filter, HadoopCountingFilter, HadoopHash, Key};
-///
-/// let mut filter = HadoopCountingFilter::new(8000, 4, HadoopHash::Murmur)?;
-/// filter.insert(Key::Bytes(b"a"))?;
-/// assert!(filter.remove(Key::Bytes(b"a"))?);
-/// assert!(!filter.contains(Key::Bytes(b"a"))? && !filter.remove(Key::Bytes(b"a"))?);
-/// # Ok::<(), tamis::formats::foreign::Error>(())
-/// ```
 #[derive(Clone, Debug)]
-pub struct HadoopCountingFilter {
+pub(super) struct HadoopCountingFilter {
     header: Hadoop,
     counters: BitArray,
 }
@@ -46,31 +33,13 @@ pub struct HadoopCountingFilter {
 impl HadoopCountingFilter {
     /// Makes an empty filter as the constructor of `CountingBloomFilter` does: of `m` counters and
     /// `k` hash functions.
-    ///
-    /// # Errors
-    ///
-    /// As [`HadoopFilter::new`](super::HadoopFilter::new).
-    pub fn new(m: u64, k: u64, hash: HadoopHash) -> Result<Self, Error> {
+    pub(super) fn new(m: u64, k: u64, hash: HadoopHash) -> Result<Self, Error> {
         let header = Hadoop::new(m, k, hash)?;
         Ok(Self { header, counters: BitArray::zeroed(bytes(header))? })
     }
 
     /// Reads a filter.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if Hadoop does not write such bytes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Filter, HadoopCountingFilter, HadoopHash};
-    /// let bytes = HadoopCountingFilter::new(100, 3, HadoopHash::Jenkins)?.to_bytes();
-    /// assert_eq!(HadoopCountingFilter::from_bytes(&bytes)?.to_bytes(), bytes);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn from_bytes(bytes_of_filter: &[u8]) -> Result<Self, Error> {
+    pub(super) fn from_bytes(bytes_of_filter: &[u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes_of_filter);
         let header = Hadoop::read_header(&mut cursor)?;
         let counters = BitArray::of_big_endian_words(cursor.take(bytes(header))?)?;

@@ -23,29 +23,11 @@ const MAX_PROBES: u8 = 30;
 ///
 /// Keys are bytes; a string is its bytes. As in LevelDB, a filter of fewer than 2 bytes contains no
 /// key, and one whose `k` is above 30 may contain every key; all other bytes are a filter.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{Filter, Key, LevelDbFilter};
-///
-/// // 100 keys, 10 bits per key.
-/// let mut filter = LevelDbFilter::new(100, 10)?;
-/// filter.insert(Key::Text("a"))?;
-/// assert_eq!(filter.encoded_len(), 126);
-///
-/// let filter = LevelDbFilter::from_bytes(&filter.to_bytes())?;
-/// assert!(filter.contains(Key::Bytes(b"a"))?);
-/// assert!(!LevelDbFilter::from_bytes(&[])?.contains(Key::Text("a"))?);
-/// assert!(LevelDbFilter::from_bytes(&[0, 31])?.contains(Key::Text("a"))?);
-/// # Ok::<(), tamis::formats::foreign::Error>(())
-/// ```
-pub type LevelDbFilter = ForeignBloomFilter<LevelDb>;
+pub(super) type LevelDbFilter = ForeignBloomFilter<LevelDb>;
 
 /// What the last byte says. It is in the array, behind the bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum LevelDb {
+pub(super) enum LevelDb {
     /// No key.
     Never,
     /// Every key.
@@ -94,11 +76,7 @@ impl LevelDb {
 
 impl LevelDbFilter {
     /// Makes an empty filter for this number of keys.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if one of the numbers is above 2^31 - 1, or [`Error::Alloc`].
-    pub fn new(keys: u64, bits_per_key: u32) -> Result<Self, Error> {
+    pub(super) fn new(keys: u64, bits_per_key: u32) -> Result<Self, Error> {
         if keys > i32::MAX as u64 {
             return Err(Error::Size { parameter: "number of keys" });
         }

@@ -15,7 +15,7 @@ use super::error::Error;
 use super::filter::Filter;
 use super::format::Format;
 use super::key::Key;
-use super::leveldb::{LevelDbFilter, bytes_contain, bytes_contain_hash, rate_of_bytes};
+use super::leveldb::{bytes_contain, bytes_contain_hash, rate_of_bytes};
 use super::rates;
 
 /// The logarithm of the bytes of a stretch.
@@ -27,28 +27,8 @@ const FOOTER: u64 = 5;
 ///
 /// As a [`Filter`] it contains a key if any of its filters does. It is made with all its keys, so
 /// that none can be inserted.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{Key, LevelDbFilterBlock};
-///
-/// // The keys of a table, each with the offset of its data block.
-/// let keys = [(0, Key::Text("a")), (4096, Key::Text("b"))];
-/// let block = LevelDbFilterBlock::new(10, keys)?;
-/// assert!(block.contains(0, Key::Text("a"))?);
-/// assert!(!block.contains(0, Key::Text("b"))?);
-/// // No data block is in the second stretch.
-/// assert!(!block.contains(2048, Key::Text("b"))?);
-/// assert!(block.contains(4096, Key::Text("b"))?);
-///
-/// let again = LevelDbFilterBlock::from_bytes(block.as_bytes())?;
-/// assert_eq!(again.filters(), 3);
-/// # Ok::<(), tamis::formats::foreign::Error>(())
-/// ```
 #[derive(Clone, Debug)]
-pub struct LevelDbFilterBlock {
+pub(super) struct LevelDbFilterBlock {
     bytes: BitArray,
     /// Where the offsets start.
     offsets: usize,
@@ -57,48 +37,8 @@ pub struct LevelDbFilterBlock {
 }
 
 impl LevelDbFilterBlock {
-    /// Makes a block from the keys of a table, each with the offset of its data block. The offsets
-    /// ascend.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if an offset is less than the one before, or if LevelDB makes no such block;
-    /// [`Error::Key`] if a key is an integer; [`Error::Alloc`].
-    pub fn new<'k, I: IntoIterator<Item = (u64, Key<'k>)>>(
-        bits_per_key: u32,
-        keys: I,
-    ) -> Result<Self, Error> {
-        let (mut bytes, mut offsets) = (Vec::new(), Vec::<u32>::new());
-        let mut of_stretch = Vec::new();
-        for (offset, key) in keys {
-            let stretch = offset >> BASE;
-            if stretch < offsets.len() as u64 || stretch > u32::MAX.into() {
-                return Err(Error::Size { parameter: "offset of a block" });
-            }
-            // Stretches without a key have empty filters.
-            let more = stretch - offsets.len() as u64;
-            reserve(&mut offsets, more)?;
-            while stretch > offsets.len() as u64 {
-                add_filter(bits_per_key, &mut of_stretch, &mut bytes, &mut offsets)?;
-            }
-            of_stretch.push(key);
-        }
-        if !of_stretch.is_empty() {
-            add_filter(bits_per_key, &mut of_stretch, &mut bytes, &mut offsets)?;
-        }
-        let start = offset_of(&bytes)?;
-        reserve(&mut bytes, 4 * offsets.len() as u64 + FOOTER)?;
-        bytes.extend(offsets.iter().chain([&start]).flat_map(|offset| offset.to_le_bytes()));
-        bytes.push(BASE);
-        Self::from_bytes(&bytes)
-    }
-
     /// Reads a block.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if the offsets are not in the bytes.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes);
         let max = (bytes.len() as u64).saturating_sub(FOOTER);
         cursor.take(max)?;
@@ -126,34 +66,8 @@ impl LevelDbFilterBlock {
             && (0..block.filters).all(|index| block.filter(index).is_ok_and(is_whole))
     }
 
-    /// Returns whether a data block may contain a key. `offset` is where the data block starts in
-    /// the file. As in LevelDB, an offset after the last filter, and a filter that is not in the
-    /// bytes, may contain every key.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Key`] if the key is an integer, or [`Error::Alloc`].
-    pub fn contains(&self, offset: u64, key: Key<'_>) -> Result<bool, Error> {
-        key.bytes()?;
-        let index = usize::try_from(offset >> self.base).unwrap_or(usize::MAX);
-        if index >= self.filters {
-            return Ok(true);
-        }
-        match self.filter(index) {
-            Ok(filter) => bytes_contain(filter, key),
-            Err(contains) => Ok(contains),
-        }
-    }
-
-    /// Returns the number of filters.
-    #[must_use]
-    pub const fn filters(&self) -> usize {
-        self.filters
-    }
-
     /// Returns the block as a table has it.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
+    pub(super) fn as_bytes(&self) -> &[u8] {
         self.bytes.as_bytes()
     }
 
@@ -168,36 +82,6 @@ impl LevelDbFilterBlock {
         let bytes = &self.as_bytes()[self.offsets + 4 * index..];
         bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize)
     }
-}
-
-/// Returns the offset of what follows these bytes.
-fn offset_of(bytes: &[u8]) -> Result<u32, Error> {
-    u32::try_from(bytes.len()).map_err(|_| Error::Size { parameter: "number of keys" })
-}
-
-/// Reserves the memory for more elements. The offset of a block decides how many there are.
-fn reserve<T>(list: &mut Vec<T>, more: u64) -> Result<(), Error> {
-    let bytes = more.saturating_mul(size_of::<T>() as u64);
-    let more = usize::try_from(more).map_err(|_| Error::Alloc { bytes })?;
-    list.try_reserve(more).map_err(|_| Error::Alloc { bytes })
-}
-
-/// Adds the filter of a stretch.
-fn add_filter(
-    bits_per_key: u32,
-    keys: &mut Vec<Key<'_>>,
-    bytes: &mut Vec<u8>,
-    offsets: &mut Vec<u32>,
-) -> Result<(), Error> {
-    offsets.push(offset_of(bytes)?);
-    if !keys.is_empty() {
-        let mut filter = LevelDbFilter::new(keys.len() as u64, bits_per_key)?;
-        for key in keys.drain(..) {
-            filter.insert(key)?;
-        }
-        bytes.extend(filter.to_bytes());
-    }
-    Ok(())
 }
 
 impl Filter for LevelDbFilterBlock {

@@ -4,43 +4,41 @@
 //! Each system has its own encoding of keys, so a key says its type: [`Key`]. The filters are
 //! values for one thread at a time, in the layout of the system: an insert takes `&mut self`.
 //!
-//! An [`AnyFilter`] is a filter whose format is known only when the program runs. [`read`] finds
-//! the format among those of a [name](Format::named), and [`Format::build`] makes a filter for a
-//! capacity and a rate. [`convert`] changes the format where both formats have the same hash and
-//! the same bits.
+//! Each [`Format`] has the same face. [`read`] finds the format of bytes among those of a
+//! [name](Format::named), and [`Format::build`] makes a filter for a capacity and a rate: both
+//! return an [`AnyFilter`], which is queried and changed as a [`Filter`]. [`convert`] changes the
+//! format where both formats have the same hash and the same bits.
 //!
-//! | system | type |
+//! # Keys
+//!
+//! A key is bytes, and a string is its UTF-8 bytes. These systems have other keys, or fewer:
+//!
+//! | system | keys |
 //! |---|---|
-//! | bits-and-blooms (Go), `WriteTo` | [`BitsAndBloomsFilter`] |
-//! | DataSketches, `BloomFilter.toByteArray` | [`DataSketchesFilter`] |
-//! | Go, `cuckoofilter`, `Encode` | [`GoCuckooFilter`] |
-//! | Guava, `BloomFilter.writeTo` | [`GuavaFilter`] |
-//! | Hadoop, `BloomFilter.write` | [`HadoopFilter`] |
-//! | Hadoop, `CountingBloomFilter.write` | [`HadoopCountingFilter`] |
-//! | LevelDB, `CreateFilter` | [`LevelDbFilter`] |
-//! | LevelDB, the filter block of a table | [`LevelDbFilterBlock`] |
-//! | ORC, message `BloomFilter` with `utf8bitset` | [`OrcFilter`] |
-//! | Parquet, the filter of a column | [`ParquetFilter`], [`ParquetColumn`], [`ParquetFileFilter`] |
-//! | pybloom_live (Python), `BloomFilter.tofile` | [`PybloomFilter`] |
-//! | pybloom_live (Python), `ScalableBloomFilter.tofile` | [`PybloomScalableFilter`] |
-//! | rbloom (Python), `Bloom.save` | [`RbloomFilter`] |
-//! | RedisBloom, `BF.SCANDUMP` | [`RedisModuleBloomFilter`] |
-//! | RedisBloom, `CF.SCANDUMP` | [`RedisModuleCuckooFilter`] |
-//! | RocksDB, the full filter of a table | [`RocksDbFilter`] |
-//! | Spark, `BloomFilter.writeTo` | [`SparkFilter`] |
+//! | DataSketches | bytes; strings; integers, as `long`. The empty string is never inserted and never found |
+//! | Guava | bytes as `byteArrayFunnel`; strings as `stringFunnel(UTF_8)`; `i32` as `integerFunnel`, `i64` as `longFunnel` |
+//! | Hadoop | bytes and strings that are not empty |
+//! | ORC | bytes as `addBytes`, strings as `addString`, integers as `addLong` |
+//! | Parquet | those of the type of the column: `i32`, `i64`, bytes or strings; for all other types the bytes of the plain encoding. A filter without its file takes all keys |
+//! | pybloom_live | strings. A file of version 3 may read without an error and miss its keys: if the slices need at most 128 bits of hash, that version has MD5 where version 4 has XXH3, and a file has no version |
+//! | rbloom | the program that wrote the file brought the hash, which the file does not name. Bytes and strings are hashed as in rbloom's documentation, but without pickling; for all others there is [`contains_hash`](Filter::contains_hash) |
+//! | Spark | bytes as `putBinary`, strings as `putString`, integers as `putLong` |
+//!
+//! An insert into a cuckoo filter (`go_cuckoo`, `redisbloom:cf`) stores a key again if the filter
+//! contains it.
 //!
 //! # Examples
 //!
 //! ```
 //! # use tamis_formats as tamis;
-//! use tamis::formats::foreign::{Filter, GuavaFilter, GuavaStrategy, Key};
+//! use tamis::formats::foreign::{Format, Key, read};
 //!
-//! // What `BloomFilter.create(Funnels.stringFunnel(UTF_8), 1000, 0.03)` makes.
-//! let mut filter = GuavaFilter::new(GuavaStrategy::Mitz64, 1000, 0.03)?;
+//! // What `BloomFilter.create(Funnels.stringFunnel(UTF_8), 1000, 0.03)` of Guava makes.
+//! let mut filter = Format::GuavaMitz64.build(1000, Some(0.03), None)?;
 //! filter.insert(Key::Text("a"))?;
 //! let bytes = filter.to_bytes();
 //!
-//! let filter = GuavaFilter::from_bytes(&bytes)?;
+//! let filter = read(&[Format::GuavaMitz64], &bytes, None)?;
 //! assert!(filter.contains(Key::Text("a"))?);
 //! assert_eq!(filter.to_bytes(), bytes);
 //! # Ok::<(), tamis::formats::foreign::Error>(())
@@ -59,7 +57,6 @@
 //! | `rates.rs` | false-positive rates, estimated from the bits |
 //! | `slots.rs` | a table of fingerprints, of the cuckoo filters |
 //! | `metro.rs` | MetroHash64 |
-//! | `redis_chunks.rs` | the chunks of RedisBloom |
 //! | `thrift.rs`, `parquet_header.rs` | Thrift's compact protocol, and the header of a filter in it, for Parquet |
 //! | `xxph3.rs`, `leveldb_hash.rs` | the hashes of RocksDB and LevelDB |
 //! | one file per system | its header, its hash, its places |
@@ -95,7 +92,6 @@ mod pybloom_scalable;
 mod rates;
 mod rbloom;
 mod redis_bloom;
-mod redis_chunks;
 mod redis_cuckoo;
 mod registry;
 mod rocksdb;
@@ -104,29 +100,10 @@ mod spark;
 mod thrift;
 mod xxph3;
 
-pub use self::bits_and_blooms::BitsAndBloomsFilter;
-pub use self::bloom::ForeignBloomFilter;
-pub use self::datasketches::DataSketchesFilter;
 pub use self::error::Error;
 pub use self::filter::Filter;
 pub use self::format::Format;
-pub use self::go_cuckoo::GoCuckooFilter;
-pub use self::guava::{GuavaFilter, GuavaStrategy};
-pub use self::hadoop::{HadoopFilter, HadoopHash};
-pub use self::hadoop_counting::HadoopCountingFilter;
 pub use self::key::{Key, KeyType};
-pub use self::leveldb::LevelDbFilter;
-pub use self::leveldb_block::LevelDbFilterBlock;
-pub use self::orc::OrcFilter;
 pub use self::parquet::ParquetFilter;
-pub use self::parquet_file::ParquetColumn;
-pub use self::parquet_file_filter::ParquetFileFilter;
-pub use self::pybloom::PybloomFilter;
-pub use self::pybloom_scalable::PybloomScalableFilter;
-pub use self::rbloom::RbloomFilter;
-pub use self::redis_bloom::RedisModuleBloomFilter;
-pub use self::redis_cuckoo::RedisModuleCuckooFilter;
 pub(crate) use self::registry::read_known;
 pub use self::registry::{AnyFilter, convert, read};
-pub use self::rocksdb::RocksDbFilter;
-pub use self::spark::{SparkFilter, SparkVersion};

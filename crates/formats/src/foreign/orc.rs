@@ -28,25 +28,11 @@ const MAX_WORDS: i64 = i32::MAX as i64 / 64;
 /// A `BloomFilterUtf8` of ORC.
 ///
 /// Keys: a string goes in as `addString` does it, bytes as `addBytes`, an integer as `addLong`.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{Filter, Key, OrcFilter};
-///
-/// let mut filter = OrcFilter::new(1000, 0.05)?;
-/// filter.insert(Key::I64(7))?;
-/// let bytes = filter.to_bytes();
-/// assert_eq!(bytes[..5], [0x08, 4, 0x1a, 0x90, 0x06]);
-/// assert!(OrcFilter::from_bytes(&bytes)?.contains(Key::I64(7))?);
-/// # Ok::<(), tamis::formats::foreign::Error>(())
-/// ```
-pub type OrcFilter = ForeignBloomFilter<Orc>;
+pub(super) type OrcFilter = ForeignBloomFilter<Orc>;
 
 /// The header.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Orc {
+pub(super) struct Orc {
     k: u32,
     words: u32,
 }
@@ -72,11 +58,7 @@ impl Places for Orc {
 
 impl OrcFilter {
     /// Makes an empty filter as the constructor of `BloomFilterUtf8` does.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if ORC makes no such filter, or [`Error::Alloc`].
-    pub fn new(capacity: u64, rate: f64) -> Result<Self, Error> {
+    pub(super) fn new(capacity: u64, rate: f64) -> Result<Self, Error> {
         check_rate(rate)?;
         // A multiple of 64 bits gets a whole word more. The conversion saturates.
         let words = bits_for(capacity as f64, rate) as u64 / 64 + 1;

@@ -25,11 +25,13 @@ const BLOCK: u64 = 32;
 /// The most bytes: their number is an `i32`.
 const MAX_BYTES: i64 = i32::MAX as i64 / BLOCK as i64 * BLOCK as i64;
 
-/// The Bloom filter of a column of a Parquet file.
+/// A Bloom filter of Parquet by itself, for a program that keeps hashes and chooses the number of
+/// bytes: of all these filters, the only one with a type of its own.
+/// [`tamis_bloom::split_block`] has the filter for engines, without keys.
 ///
 /// Keys: an `i32` for a column of type `INT32`, an `i64` for `INT64`, bytes or strings for
-/// `BYTE_ARRAY`, and the bytes of the plain encoding for all other types. A filter from a file
-/// knows the type and refuses other keys; a filter that is a bitset takes all keys.
+/// `BYTE_ARRAY`, and the bytes of the plain encoding for all other types. The filter does not know
+/// the type of its column, so it takes all keys.
 ///
 /// # Examples
 ///
@@ -37,27 +39,26 @@ const MAX_BYTES: i64 = i32::MAX as i64 / BLOCK as i64 * BLOCK as i64;
 /// # use tamis_formats as tamis;
 /// use tamis::formats::foreign::{Filter, Key, ParquetFilter};
 ///
-/// let mut filter = ParquetFilter::new(1024)?;
-/// filter.insert(Key::I64(-7))?;
-/// assert!(filter.contains(Key::I64(-7))?);
-/// assert_eq!(filter.encoded_len(), 1024);
-/// assert_eq!(filter.to_bytes_with_header().len(), 1024 + 16);
+/// let mut filter = ParquetFilter::new(1 << 20)?;
+/// let hashes: Vec<u64> = (0..1000).map(|key| ParquetFilter::hash(Key::I64(key))).collect();
+/// filter.insert_hashes(&hashes);
+/// assert_eq!((filter.fold_to(0.01), filter.encoded_len()), (512, 2048));
+/// assert!(filter.contains(Key::I64(7))?);
 /// # Ok::<(), tamis::formats::foreign::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct ParquetFilter {
     /// What is written in front of the bits: empty, or a header.
     header: Vec<u8>,
-    key_type: Option<KeyType>,
     filter: SplitBlockFilter,
 }
 
-/// Returns the hash of a key, if a filter of keys of this type takes it.
-pub(super) fn hash(key: Key<'_>, key_type: Option<KeyType>) -> Result<u64, Error> {
+/// Returns the hash of a key, if a column of keys of this type has it.
+pub(super) fn hash(key: Key<'_>, key_type: KeyType) -> Result<u64, Error> {
     // A string is its bytes.
     let found = key.key_type();
     let as_bytes = if found == KeyType::Text { KeyType::Bytes } else { found };
-    if key_type.is_some_and(|expected| expected != as_bytes) {
+    if key_type != as_bytes {
         return Err(Error::Key { found });
     }
     Ok(ParquetFilter::hash(key))
@@ -84,58 +85,34 @@ impl ParquetFilter {
     /// # Errors
     ///
     /// [`Error::Size`] if Parquet has no such filter, or [`Error::Alloc`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_formats as tamis;
+    /// use tamis::formats::foreign::{Error, Filter, ParquetFilter};
+    /// assert_eq!(ParquetFilter::new(1024)?.encoded_len(), 1024);
+    /// assert!(ParquetFilter::new(1000).is_err());
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn new(bytes: u64) -> Result<Self, Error> {
         if bytes == 0 || bytes > MAX_BYTES as u64 || !bytes.is_multiple_of(BLOCK) {
             return Err(Error::Size { parameter: "number of bytes" });
         }
         let filter = SplitBlockFilter::with_bytes(bytes).map_err(refused)?;
-        Ok(Self { header: Vec::new(), key_type: None, filter })
+        Ok(Self { header: Vec::new(), filter })
     }
 
     /// Reads a bitset.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if the bytes are not 1 or more blocks of 32 bytes, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Filter, ParquetFilter};
-    /// assert_eq!(ParquetFilter::from_bytes(&[0; 64])?.to_bytes(), [0; 64]);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        Self::of_column(bytes, None)
-    }
-
-    /// Reads the bitset of a column whose keys have this type.
-    pub(super) fn of_column(bytes: &[u8], key_type: Option<KeyType>) -> Result<Self, Error> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         check_bitset(bytes)?;
         let filter = SplitBlockFilter::from_bytes(bytes).map_err(refused)?;
-        Ok(Self { header: Vec::new(), key_type, filter })
+        Ok(Self { header: Vec::new(), filter })
     }
 
     /// Reads a filter as a Parquet file has it: a header and the bitset. The filter is written with
     /// its header.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if the bytes are not one Bloom filter of a sort that Parquet has so far, or
-    /// [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Filter, ParquetFilter};
-    /// let bytes = ParquetFilter::new(64)?.to_bytes_with_header();
-    /// let filter = ParquetFilter::from_bytes_with_header(&bytes)?;
-    /// assert_eq!((filter.encoded_len(), filter.to_bytes()), (64 + 16, bytes));
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn from_bytes_with_header(bytes: &[u8]) -> Result<Self, Error> {
+    pub(super) fn from_bytes_with_header(bytes: &[u8]) -> Result<Self, Error> {
         let Parts { header, bitset, rest } = parquet_header::split(bytes)?;
         if !rest.is_empty() {
             let found = bytes.len() as u64;
@@ -169,11 +146,11 @@ impl ParquetFilter {
     ///
     /// ```
     /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Filter, Key, ParquetFilter};
+    /// use tamis::formats::foreign::{Error, Filter, Key, ParquetFilter};
     /// let mut filter = ParquetFilter::new(1024)?;
     /// filter.insert_hashes(&[1, 2].map(|key| ParquetFilter::hash(Key::I64(key))));
     /// assert!(filter.contains(Key::I64(2))?);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
+    /// # Ok::<(), Error>(())
     /// ```
     pub fn insert_hashes(&mut self, hashes: &[u64]) {
         self.filter.insert_hashes(hashes);
@@ -195,28 +172,19 @@ impl ParquetFilter {
     fn bytes(&self) -> u64 {
         self.filter.as_bytes().len() as u64
     }
-
-    /// Returns the filter as a Parquet file has it, from its `bloom_filter_offset` on: a header and
-    /// the bitset.
-    #[must_use]
-    pub fn to_bytes_with_header(&self) -> Vec<u8> {
-        let mut bytes = parquet_header::of_bitset(self.bytes());
-        bytes.extend(self.filter.as_bytes());
-        bytes
-    }
 }
 
 impl Filter for ParquetFilter {
     fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
-        Ok(self.filter.contains_hash(hash(key, self.key_type)?))
+        Ok(self.filter.contains_hash(Self::hash(key)))
     }
 
     fn insert(&mut self, key: Key<'_>) -> Result<bool, Error> {
-        Ok(self.filter.insert_hash(hash(key, self.key_type)?))
+        Ok(self.filter.insert_hash(Self::hash(key)))
     }
 
     fn union_with(&mut self, other: &dyn Filter) -> Result<(), Error> {
-        let other = like(other, |other: &Self| self.key_type == other.key_type)?;
+        let other = like(other, |_: &Self| true)?;
         self.filter.union_with(&other.filter).map_err(|_| Error::Union)
     }
 

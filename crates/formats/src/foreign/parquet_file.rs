@@ -14,7 +14,7 @@ use core::ops::Range;
 use super::cursor::{Cursor, in_range};
 use super::error::Error;
 use super::key::KeyType;
-use super::parquet::{ParquetFilter, check_bitset};
+use super::parquet::check_bitset;
 use super::parquet_header::{self, Parts};
 use super::thrift::{BINARY, I32, I64, LIST, STRUCT, Thrift};
 
@@ -27,53 +27,24 @@ const MAX_DEPTH: i64 = 100;
 type OnColumn<'a> = dyn FnMut(ParquetColumn) -> Result<(), Error> + 'a;
 
 /// A column of a row group that has a Bloom filter.
-///
-/// # Examples
-///
-/// ```no_run
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{Filter, Key, ParquetColumn};
-///
-/// let file = std::fs::read("users.parquet")?;
-/// for column in ParquetColumn::all(&file)? {
-///     if column.path == ["id"] && column.filter(&file)?.contains(Key::I64(42))? {
-///         println!("row group {} may have 42", column.row_group);
-///     }
-/// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ParquetColumn {
+pub(super) struct ParquetColumn {
     /// The number of the row group, from 0.
-    pub row_group: usize,
+    pub(super) row_group: usize,
     /// The path of the column in the schema. A byte that is not UTF-8 is replaced.
-    pub path: Vec<String>,
+    pub(super) path: Vec<String>,
     /// The type of the keys: [`KeyType::Bytes`] for strings and all other types that are not
     /// integers.
-    pub key_type: KeyType,
+    pub(super) key_type: KeyType,
     /// Where in the file the filter starts.
-    pub offset: u64,
+    pub(super) offset: u64,
     /// The bytes of the filter with its header, if the file has the number.
-    pub length: Option<u64>,
+    pub(super) length: Option<u64>,
 }
 
 impl ParquetColumn {
-    /// Returns all columns of a file that have Bloom filters, row group after row group.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if the bytes are not a Parquet file, or if its metadata is encrypted.
-    pub fn all(file: &[u8]) -> Result<Vec<Self>, Error> {
-        let mut columns = Vec::new();
-        Self::each(file, &mut |column| {
-            columns.push(column);
-            Ok(())
-        })?;
-        Ok(columns)
-    }
-
-    /// Calls `on_column` for each of [`all`](Self::all). Returns the number of row groups.
+    /// Calls `on_column` for each column of a file that has a Bloom filter, row group after row
+    /// group. Returns the number of row groups.
     pub(super) fn each(file: &[u8], on_column: &mut OnColumn<'_>) -> Result<usize, Error> {
         let mut cursor = Cursor::new(file);
         in_range("the magic", cursor.i32_le()?.into(), MAGIC, MAGIC)?;
@@ -100,17 +71,7 @@ impl ParquetColumn {
         Ok(row_group)
     }
 
-    /// Reads the filter of the column.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if there is no Bloom filter at the offset, or one of a sort that Parquet does not
-    /// have so far.
-    pub fn filter(&self, file: &[u8]) -> Result<ParquetFilter, Error> {
-        ParquetFilter::of_column(&file[self.bitset(file)?], Some(self.key_type))
-    }
-
-    /// Returns where in the file the bitset of the column is, as [`filter`](Self::filter) reads it.
+    /// Returns where in the file the bitset of the column is.
     pub(super) fn bitset(&self, file: &[u8]) -> Result<Range<usize>, Error> {
         let mut cursor = Cursor::new(file);
         cursor.take(self.offset)?;

@@ -23,20 +23,8 @@ const MAX_LIST: usize = 400;
 ///
 /// The filter contains a key if the Bloom filter of the column does so in any row group. Each row
 /// group must have one: where it is missing, each key may be in the rows. No key can be inserted.
-///
-/// # Examples
-///
-/// ```no_run
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{Filter, Key, ParquetFileFilter};
-///
-/// let file = std::fs::read("users.parquet")?;
-/// let users = ParquetFileFilter::from_bytes(&file, Some("id"))?;
-/// println!("may have 42: {}", users.contains(Key::I64(42))?);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug)]
-pub struct ParquetFileFilter {
+pub(super) struct ParquetFileFilter {
     file: BitArray,
     column: String,
     /// Of each row group, in order.
@@ -54,13 +42,7 @@ struct RowGroup {
 impl ParquetFileFilter {
     /// Reads the filters of a column. Its name is its path in the schema, joined by dots: `a.b`.
     /// Without a name, the file must have filters for one column only.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Column`] with the columns that have filters, if the column has none, or if there is
-    /// no name and several columns have filters; [`Error::RowGroup`] if a row group has no filter
-    /// for the column; and as [`ParquetColumn::all`] and [`ParquetColumn::filter`].
-    pub fn from_bytes(file: &[u8], column: Option<&str>) -> Result<Self, Error> {
+    pub(super) fn from_bytes(file: &[u8], column: Option<&str>) -> Result<Self, Error> {
         let (mut names, mut filters, mut bytes) = (Names::default(), Vec::new(), 0);
         let (mut path, mut is_one) = (None, true);
         // The columns are not kept: in a hostile file they take many times its bytes.
@@ -96,19 +78,7 @@ impl ParquetFileFilter {
     }
 
     /// Returns the name of the column.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::ParquetFileFilter;
-    ///
-    /// let file = std::fs::read("users.parquet")?;
-    /// println!("{}", ParquetFileFilter::from_bytes(&file, None)?.column());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn column(&self) -> &str {
+    pub(super) fn column(&self) -> &str {
         &self.column
     }
 
@@ -163,7 +133,7 @@ impl Names {
 impl Filter for ParquetFileFilter {
     fn contains(&self, key: Key<'_>) -> Result<bool, Error> {
         for of in &self.filters {
-            if self.view(of)?.contains_hash(parquet::hash(key, of.key_type.into())?) {
+            if self.view(of)?.contains_hash(parquet::hash(key, of.key_type)?) {
                 return Ok(true);
             }
         }

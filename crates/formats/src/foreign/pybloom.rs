@@ -28,24 +28,11 @@ const MAX_SLICES: i64 = 1074;
 /// its capacity. Version 3 of pybloom_live has MD5 where version 4 has XXH3: if the slices need at
 /// most 128 bits of hash. A file has no version, so a file of version 3 with few slices reads
 /// without an error and misses its keys.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{Filter, Key, PybloomFilter};
-///
-/// let mut filter = PybloomFilter::new(1000, 0.001)?;
-/// filter.insert(Key::Text("a"))?;
-/// assert!(filter.contains(Key::Text("a"))?);
-/// assert_eq!(filter.encoded_len(), 40 + 1798);
-/// # Ok::<(), tamis::formats::foreign::Error>(())
-/// ```
-pub type PybloomFilter = ForeignBloomFilter<Pybloom>;
+pub(super) type PybloomFilter = ForeignBloomFilter<Pybloom>;
 
 /// The header.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pybloom {
+pub(super) struct Pybloom {
     pub(super) rate: f64,
     slices: u64,
     bits_per_slice: u64,
@@ -115,11 +102,7 @@ impl Places for Pybloom {
 
 impl PybloomFilter {
     /// Makes an empty filter as the constructor of `BloomFilter` does.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if pybloom_live makes no such filter, or [`Error::Alloc`].
-    pub fn new(capacity: u64, rate: f64) -> Result<Self, Error> {
+    pub(super) fn new(capacity: u64, rate: f64) -> Result<Self, Error> {
         let ln_2 = core::f64::consts::LN_2;
         check_rate(rate)?;
         if capacity == 0 {
@@ -213,8 +196,8 @@ impl System for Pybloom {
 
 #[cfg(test)]
 mod tests {
-    use super::{BitArray, Pybloom};
-    use crate::foreign::{Error, Filter, Key, PybloomFilter};
+    use super::{BitArray, Pybloom, PybloomFilter};
+    use crate::foreign::{Error, Filter, Key};
 
     /// The first place of a key, the last one and the sum of all, from `make_hashfuncs` of
     /// pybloom_live 4.0.0 with the start of each slice added. They cover each digest, each width of

@@ -26,25 +26,8 @@ const MAX_SCALE: i64 = 64;
 /// A `ScalableBloomFilter` of pybloom_live 4, which grows by whole filters.
 ///
 /// Keys: strings.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{Filter, Key, PybloomScalableFilter};
-///
-/// // `ScalableBloomFilter(100, 0.01, ScalableBloomFilter.SMALL_SET_GROWTH)`.
-/// let mut filter = PybloomScalableFilter::new(100, 0.01, 2)?;
-/// assert_eq!(filter.encoded_len(), 32);
-/// for key in 0..200 {
-///     filter.insert(Key::Text(&key.to_string()))?;
-/// }
-/// assert!(filter.contains(Key::Text("0"))?);
-/// assert_eq!(PybloomScalableFilter::from_bytes(&filter.to_bytes())?.to_bytes(), filter.to_bytes());
-/// # Ok::<(), tamis::formats::foreign::Error>(())
-/// ```
 #[derive(Clone, Debug)]
-pub struct PybloomScalableFilter {
+pub(super) struct PybloomScalableFilter {
     scale: i32,
     initial_capacity: u64,
     rate: f64,
@@ -55,11 +38,7 @@ pub struct PybloomScalableFilter {
 impl PybloomScalableFilter {
     /// Makes an empty filter as the constructor of `ScalableBloomFilter` does. The scale is its
     /// `mode`: each filter has the capacity of the one before times the scale.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if pybloom_live makes no such filter, or if the scale is above 64.
-    pub fn new(initial_capacity: u64, rate: f64, scale: i32) -> Result<Self, Error> {
+    pub(super) fn new(initial_capacity: u64, rate: f64, scale: i32) -> Result<Self, Error> {
         check_rate(rate)?;
         if !(1..=MAX_UNSIGNED as u64).contains(&initial_capacity) {
             return Err(Error::Size { parameter: "capacity" });
@@ -71,11 +50,7 @@ impl PybloomScalableFilter {
     }
 
     /// Reads a filter.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if pybloom_live does not write such bytes.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes);
         let (scale, ratio) = (cursor.i32_le()?, cursor.f64_le()?);
         let (initial_capacity, rate) = (cursor.u64_le()?, cursor.f64_le()?);

@@ -20,26 +20,13 @@ use super::rates;
 ///
 /// The file does not name the hash that the Python program uses. Here bytes and strings are hashed
 /// as in rbloom's documentation, but without pickling: `int.from_bytes(sha256(key).digest()[:16],
-/// "big", signed=True)`. For another hash, use [`contains_hash`](RbloomFilter::contains_hash) and
-/// [`insert_hash`](RbloomFilter::insert_hash).
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{Filter, Key, RbloomFilter};
-///
-/// let mut filter = RbloomFilter::new(1000, 0.01)?;
-/// filter.insert(Key::Bytes(b"a"))?;
-/// assert!(filter.contains(Key::Text("a"))?);
-/// assert_eq!(filter.encoded_len(), 8 + 1199);
-/// # Ok::<(), tamis::formats::foreign::Error>(())
-/// ```
-pub type RbloomFilter = ForeignBloomFilter<Rbloom>;
+/// "big", signed=True)`. For another hash there is
+/// [`contains_hash`](super::Filter::contains_hash).
+pub(super) type RbloomFilter = ForeignBloomFilter<Rbloom>;
 
 /// The header, and the number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rbloom {
+pub(super) struct Rbloom {
     k: u64,
     bytes: u64,
 }
@@ -68,11 +55,7 @@ impl Places for Rbloom {
 
 impl RbloomFilter {
     /// Makes an empty filter as the constructor of `Bloom` does.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if rbloom makes no such filter, or [`Error::Alloc`].
-    pub fn new(capacity: u64, rate: f64) -> Result<Self, Error> {
+    pub(super) fn new(capacity: u64, rate: f64) -> Result<Self, Error> {
         check_rate(rate)?;
         if capacity == 0 {
             return Err(Error::Size { parameter: "capacity" });
@@ -82,32 +65,6 @@ impl RbloomFilter {
         let k = (size / keys * core::f64::consts::LN_2) as u64;
         let bytes = (size as u64).div_ceil(8);
         Self::zeroed(Rbloom { k, bytes }, bytes)
-    }
-
-    /// Returns whether the filter may contain a key with this hash.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::RbloomFilter;
-    /// let mut filter = RbloomFilter::new(1000, 0.01)?;
-    /// assert!(filter.insert_hash(-7) && filter.contains_hash(-7) && !filter.contains_hash(7));
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    #[must_use]
-    pub fn contains_hash(&self, hash: i128) -> bool {
-        self.system.each_of_hash(hash, &mut |place| self.bits.get(place))
-    }
-
-    /// Inserts a key with this hash. Returns whether the filter has changed.
-    pub fn insert_hash(&mut self, hash: i128) -> bool {
-        let mut changed = false;
-        self.system.each_of_hash(hash, &mut |place| {
-            changed |= self.bits.set(place);
-            true
-        });
-        changed
     }
 }
 
@@ -121,6 +78,10 @@ impl System for Rbloom {
         let most = if array.is_empty() { 0 } else { max_probes(8 * bytes) };
         unsigned_in_range("the number of hash functions", k, 0, most)?;
         Ok((Self { k, bytes }, array))
+    }
+
+    fn contains_hash(&self, bits: &BitArray, hash: i128) -> Option<bool> {
+        Some(self.each_of_hash(hash, &mut |place| bits.get(place)))
     }
 
     fn header(&self) -> Vec<u8> {

@@ -8,7 +8,6 @@
 //!
 //! The hash is MurmurHash64A with two seeds. Source: `src/sb.c` and `deps/bloom/bloom.c`.
 
-use std::borrow::Cow;
 use std::io;
 
 use super::bits::BitArray;
@@ -19,7 +18,6 @@ use super::filter::Filter;
 use super::format::Format;
 use super::key::Key;
 use super::rates;
-use super::redis_chunks::{join, split};
 
 /// The option of a filter that does not grow.
 const NON_SCALING: u32 = 8;
@@ -46,27 +44,8 @@ const SUB_HEADER: u64 = 53;
 ///
 /// Keys are bytes; a string is its bytes. An insert changes nothing if the filter may already
 /// contain the key.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{Filter, Key, RedisModuleBloomFilter};
-///
-/// // BF.RESERVE key 0.01 1000
-/// let mut filter = RedisModuleBloomFilter::new(1000, 0.01, Some(2))?;
-/// assert!(filter.insert(Key::Text("a"))?);
-/// assert!(!filter.insert(Key::Bytes(b"a"))?);
-///
-/// // What BF.SCANDUMP returns, and BF.LOADCHUNK takes.
-/// let chunks: Vec<_> = filter.chunks().collect();
-/// assert_eq!((chunks[0].0, chunks[1].0), (1, 1385));
-/// let again = RedisModuleBloomFilter::from_chunks(chunks)?;
-/// assert!(again.contains(Key::Text("a"))?);
-/// # Ok::<(), tamis::formats::foreign::Error>(())
-/// ```
 #[derive(Clone, Debug)]
-pub struct RedisModuleBloomFilter {
+pub(super) struct RedisModuleBloomFilter {
     items: u64,
     options: u32,
     growth: u32,
@@ -162,11 +141,7 @@ fn hash(key: Key<'_>) -> Result<(u64, u64), Error> {
 impl RedisModuleBloomFilter {
     /// Makes an empty filter as `BF.RESERVE` of RedisBloom 8 does. `expansion` is its `EXPANSION`,
     /// by default 2; `None` is `NONSCALING`. A rate above 0.25 is taken as 0.25.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if RedisBloom makes no such filter, or [`Error::Alloc`].
-    pub fn new(capacity: u64, rate: f64, expansion: Option<u32>) -> Result<Self, Error> {
+    pub(super) fn new(capacity: u64, rate: f64, expansion: Option<u32>) -> Result<Self, Error> {
         check_rate(rate)?;
         if !(1..=MAX_GROWTH).contains(&expansion.unwrap_or(1)) {
             return Err(Error::Size { parameter: "expansion" });
@@ -183,21 +158,7 @@ impl RedisModuleBloomFilter {
     }
 
     /// Reads a filter: the data of all chunks, in order.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if RedisBloom does not write such bytes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Filter, RedisModuleBloomFilter};
-    /// let filter = RedisModuleBloomFilter::new(10, 0.01, None)?;
-    /// assert!(RedisModuleBloomFilter::from_bytes(&filter.to_bytes()).is_ok());
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes);
         let (items, count, options) = (cursor.i64_le()?, cursor.u32_le()?, cursor.u32_le()?);
         let growth = cursor.u32_le()?;
@@ -221,31 +182,6 @@ impl RedisModuleBloomFilter {
             subs.iter().fold(0, |sum: i64, (sub, _)| sum.saturating_add(sub.items as i64));
         in_range("the number of items", items, of_subs, of_subs)?;
         Ok(Self { items: items as u64, options, growth, subs })
-    }
-
-    /// Reads a filter from what `BF.SCANDUMP` returned: iterators and data, in order.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if RedisBloom does not write such chunks.
-    pub fn from_chunks<B: AsRef<[u8]>>(
-        chunks: impl IntoIterator<Item = (i64, B)>,
-    ) -> Result<Self, Error> {
-        Self::from_bytes(&join(chunks)?)
-    }
-
-    /// Returns what `BF.SCANDUMP` returns, except for the 0 at its end: iterators and data.
-    /// `BF.LOADCHUNK` takes each pair.
-    pub fn chunks(&self) -> impl Iterator<Item = (i64, Cow<'_, [u8]>)> {
-        split(self.header(), self.subs.iter().map(|(_, bits)| bits.as_bytes()))
-    }
-
-    /// Returns the places of a key in the array of the newest sub-filter, in the order in which
-    /// RedisBloom computes them: for tests of filters that are too long to be built.
-    #[doc(hidden)]
-    pub fn places(&self, key: Key<'_>) -> Result<Vec<u64>, Error> {
-        let hash = hash(key)?;
-        Ok(self.subs.last().map_or(Vec::new(), |(sub, _)| sub.places(hash).collect()))
     }
 
     fn add_sub(&mut self, capacity: u64, error: f64) -> Result<(), Error> {
@@ -295,6 +231,11 @@ impl Filter for RedisModuleBloomFilter {
         }
         self.items += 1;
         Ok(true)
+    }
+
+    fn places(&self, key: Key<'_>) -> Result<Vec<u64>, Error> {
+        let hash = hash(key)?;
+        Ok(self.subs.last().map_or(Vec::new(), |(sub, _)| sub.places(hash).collect()))
     }
 
     fn format(&self) -> Format {

@@ -8,7 +8,6 @@
 //! Sub-filter `j` has `buckets * expansion^j` buckets of one byte a slot. The hash is
 //! MurmurHash64A. Source: `src/cf.c` and `src/cuckoo.c`.
 
-use std::borrow::Cow;
 use std::io;
 
 use zerocopy::{AllocError, FromZeros};
@@ -19,7 +18,6 @@ use super::filter::Filter;
 use super::format::Format;
 use super::key::Key;
 use super::rates;
-use super::redis_chunks::{join, split};
 use super::slots::Slots;
 
 /// The bytes of the header.
@@ -38,28 +36,8 @@ const MAX_SUBS_READ: i64 = u16::MAX as i64;
 ///
 /// Keys are bytes; a string is its bytes. [`insert`](Filter::insert) is `CF.ADD`: it stores a key
 /// again.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{Filter, Key, RedisModuleCuckooFilter};
-///
-/// // CF.RESERVE key 1000
-/// let mut filter = RedisModuleCuckooFilter::new(1000)?;
-/// filter.insert(Key::Text("a"))?;
-/// assert!(!filter.insert_new(Key::Text("a"))?);
-///
-/// // What CF.SCANDUMP returns, and CF.LOADCHUNK takes.
-/// let chunks: Vec<_> = filter.chunks().collect();
-/// assert_eq!((chunks[0].0, chunks[1].0), (1, 1025));
-/// let mut again = RedisModuleCuckooFilter::from_chunks(chunks)?;
-/// assert!(again.remove(Key::Text("a"))?);
-/// assert!(!again.contains(Key::Text("a"))?);
-/// # Ok::<(), tamis::formats::foreign::Error>(())
-/// ```
 #[derive(Clone, Debug)]
-pub struct RedisModuleCuckooFilter {
+pub(super) struct RedisModuleCuckooFilter {
     items: u64,
     buckets: u64,
     deletes: u64,
@@ -111,31 +89,13 @@ fn other(hash: u64, fingerprint: u8) -> u64 {
 impl RedisModuleCuckooFilter {
     /// Makes an empty filter as `CF.RESERVE` does by default: buckets of 2, at most 20 moves, all
     /// sub-filters of one size.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if RedisBloom makes no such filter, or [`Error::Alloc`].
-    pub fn new(capacity: u64) -> Result<Self, Error> {
+    pub(super) fn new(capacity: u64) -> Result<Self, Error> {
         Self::with_options(capacity, 2, 20, 1)
     }
 
     /// Makes an empty filter as `CF.RESERVE` does with `BUCKETSIZE`, `MAXITERATIONS` and
     /// `EXPANSION`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if RedisBloom makes no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Filter, RedisModuleCuckooFilter};
-    /// let filter = RedisModuleCuckooFilter::with_options(1000, 4, 50, 2)?;
-    /// assert_eq!(filter.encoded_len(), 38 + 1024);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn with_options(
+    pub(super) fn with_options(
         capacity: u64,
         bucket_size: u8,
         max_iterations: u16,
@@ -159,21 +119,7 @@ impl RedisModuleCuckooFilter {
     }
 
     /// Reads a filter: the data of all chunks, in order.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if RedisBloom does not write such bytes.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Filter, RedisModuleCuckooFilter};
-    /// let filter = RedisModuleCuckooFilter::new(10)?;
-    /// assert!(RedisModuleCuckooFilter::from_bytes(&filter.to_bytes()).is_ok());
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes);
         let (items, buckets, deletes) = (cursor.u64_le()?, cursor.i64_le()?, cursor.u64_le()?);
         let (count, bucket_size) = (cursor.i64_le()?, cursor.u16_le()?);
@@ -204,36 +150,6 @@ impl RedisModuleCuckooFilter {
         }
         cursor.end()?;
         Ok(filter)
-    }
-
-    /// Reads a filter from what `CF.SCANDUMP` returned: iterators and data, in order.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] if RedisBloom does not write such chunks. It writes none for an empty filter, from
-    /// which none can be made.
-    pub fn from_chunks<B: AsRef<[u8]>>(
-        chunks: impl IntoIterator<Item = (i64, B)>,
-    ) -> Result<Self, Error> {
-        Self::from_bytes(&join(chunks)?)
-    }
-
-    /// Returns what `CF.SCANDUMP` returns, except for the 0 at its end: iterators and data.
-    /// `CF.LOADCHUNK` takes each pair. RedisBloom dumps nothing of an empty filter, so there are no
-    /// chunks then.
-    pub fn chunks(&self) -> impl Iterator<Item = (i64, Cow<'_, [u8]>)> {
-        let all = if self.items == 0 { 0 } else { usize::MAX };
-        split(self.header(), self.subs.iter().map(Slots::as_bytes)).take(all)
-    }
-
-    /// Inserts a key as `CF.ADDNX` does: not if the filter may already contain it. Returns whether
-    /// it was inserted.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`insert`](Filter::insert).
-    pub fn insert_new(&mut self, key: Key<'_>) -> Result<bool, Error> {
-        Ok(!self.contains(key)? && self.insert(key)?)
     }
 
     fn header(&self) -> Vec<u8> {

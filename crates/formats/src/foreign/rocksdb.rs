@@ -34,28 +34,11 @@ const MILLIBITS: [u32; 12] =
 ///
 /// Keys are bytes; a string is its bytes. As in RocksDB, a filter of at most 5 bytes contains no
 /// key, and one whose trailer is unknown may contain every key. Ribbon filters are refused.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{Filter, Key, RocksDbFilter};
-///
-/// // 100 different keys, 9.9 bits per key.
-/// let mut filter = RocksDbFilter::new(100, 9.9)?;
-/// filter.insert(Key::Text("a"))?;
-/// assert_eq!(filter.encoded_len(), 128 + 5);
-///
-/// let filter = RocksDbFilter::from_bytes(&filter.to_bytes())?;
-/// assert!(filter.contains(Key::Bytes(b"a"))?);
-/// assert!(!RocksDbFilter::from_bytes(&[])?.contains(Key::Text("a"))?);
-/// # Ok::<(), tamis::formats::foreign::Error>(())
-/// ```
-pub type RocksDbFilter = ForeignBloomFilter<RocksDb>;
+pub(super) type RocksDbFilter = ForeignBloomFilter<RocksDb>;
 
 /// What the trailer says. It is in the array, behind the bits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RocksDb {
+pub(super) struct RocksDb {
     format: Format,
     rule: Rule,
 }
@@ -147,11 +130,7 @@ impl RocksDbFilter {
     /// Makes an empty filter of format 5 for this number of different keys. As in RocksDB, less
     /// than 1 bit per key is 1, and more than 100 are 100. The filter for no key is empty and takes
     /// none.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if RocksDB makes no such filter, or [`Error::Alloc`].
-    pub fn new(keys: u64, bits_per_key: f64) -> Result<Self, Error> {
+    pub(super) fn new(keys: u64, bits_per_key: f64) -> Result<Self, Error> {
         let millibits = millibits(bits_per_key)?;
         let bytes = keys.checked_mul(millibits.into()).map(|bits| bits.div_ceil(8000));
         let bytes = bytes.and_then(|bytes| bytes.checked_next_multiple_of(BLOCK));
@@ -163,20 +142,7 @@ impl RocksDbFilter {
 
     /// Makes an empty filter of format 4 for this number of different keys: lines of 64 bytes, an
     /// odd number of them. RocksDB rounds the bits per key. The filter for no key takes none.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if RocksDB makes no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Filter, RocksDbFilter};
-    /// assert_eq!(RocksDbFilter::new_as_format_4(100, 10.0)?.encoded_len(), 3 * 64 + 5);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn new_as_format_4(keys: u64, bits_per_key: f64) -> Result<Self, Error> {
+    pub(super) fn new_as_format_4(keys: u64, bits_per_key: f64) -> Result<Self, Error> {
         let bits_per_key = (millibits(bits_per_key)? + 500) / 1000;
         let lines = keys.checked_mul(bits_per_key.into()).map(|bits| bits.div_ceil(8 * BLOCK));
         let lines = lines.map(|lines| if lines == 0 { 0 } else { lines | 1 });

@@ -20,7 +20,7 @@ use super::rates;
 
 /// The version of a filter of Spark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SparkVersion {
+pub(super) enum SparkVersion {
     /// What `create` makes in Spark 3.5. No place is above 2^31 - 1.
     V1,
     /// What `create` makes from Spark 4.1 on, with seed 0.
@@ -36,24 +36,11 @@ const MAX_WORDS: i64 = i32::MAX as i64;
 /// A `BloomFilter` of Spark.
 ///
 /// Keys: a string goes in as `putString` does it, an integer as `putLong`, bytes as `putBinary`.
-///
-/// # Examples
-///
-/// ```
-/// # use tamis_formats as tamis;
-/// use tamis::formats::foreign::{Filter, Key, SparkFilter, SparkVersion};
-///
-/// let mut filter = SparkFilter::new(SparkVersion::V2 { seed: 0 }, 1000, 0.03)?;
-/// filter.insert(Key::Text("a"))?;
-/// assert!(filter.contains(Key::Text("a"))?);
-/// assert_eq!(SparkFilter::from_bytes(&filter.to_bytes())?.format(), filter.format());
-/// # Ok::<(), tamis::formats::foreign::Error>(())
-/// ```
-pub type SparkFilter = ForeignBloomFilter<Spark>;
+pub(super) type SparkFilter = ForeignBloomFilter<Spark>;
 
 /// The header.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spark {
+pub(super) struct Spark {
     version: SparkVersion,
     k: u32,
     words: u32,
@@ -90,11 +77,7 @@ impl Places for Spark {
 
 impl SparkFilter {
     /// Makes an empty filter as `create` does from the number of keys and the rate.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if Spark makes no such filter, or [`Error::Alloc`].
-    pub fn new(version: SparkVersion, capacity: u64, rate: f64) -> Result<Self, Error> {
+    pub(super) fn new(version: SparkVersion, capacity: u64, rate: f64) -> Result<Self, Error> {
         check_rate(rate)?;
         // The conversion saturates.
         let bits = bits_for(capacity as f64, rate) as u64;
@@ -106,21 +89,11 @@ impl SparkFilter {
 
     /// Makes an empty filter as `create` does from the numbers of keys and bits. The number of bits
     /// is rounded up to whole words.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Size`] if Spark makes no such filter, or [`Error::Alloc`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::foreign::{Filter, SparkFilter, SparkVersion};
-    /// let filter = SparkFilter::with_bits(SparkVersion::V1, 500, 8000)?;
-    /// assert_eq!(filter.encoded_len(), 12 + 1000);
-    /// # Ok::<(), tamis::formats::foreign::Error>(())
-    /// ```
-    pub fn with_bits(version: SparkVersion, capacity: u64, bits: u64) -> Result<Self, Error> {
+    pub(super) fn with_bits(
+        version: SparkVersion,
+        capacity: u64,
+        bits: u64,
+    ) -> Result<Self, Error> {
         if capacity == 0 || capacity > i64::MAX as u64 {
             return Err(Error::Size { parameter: "capacity" });
         }
