@@ -136,39 +136,8 @@ where
         T: Borrow<Q>,
         AnyStable: HashItem<Q>,
     {
-        self.hasher
-            .as_ref()
-            .map_or(Ok(Vec::new()), |hasher| self.which_hash(hasher.hash_item(item)))
-    }
-
-    /// Returns the numbers of the filters that may contain the item of this hash, as
-    /// [`which`](Self::which) does.
-    ///
-    /// # Errors
-    ///
-    /// As [`which`](Self::which).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::{FilterSet, SetWriter};
-    /// use tamis::hash::{HashItem, Rapid};
-    /// use tamis::BloomFilter;
-    ///
-    /// # let directory = tempfile::tempdir()?;
-    /// # let path = directory.path().join("segments.set");
-    /// let filter = BloomFilter::builder().capacity(100).hasher(Rapid::with_seed(7)).build()?;
-    /// filter.insert("ash");
-    /// let mut set = SetWriter::<str>::create(&path)?;
-    /// set.add("00.sst", &filter)?;
-    /// set.finish()?;
-    ///
-    /// let set = FilterSet::<str>::open(&path, 1 << 20)?;
-    /// assert_eq!(set.which_hash(Rapid::with_seed(7).hash_item("ash"))?, [0]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn which_hash(&self, hash: u64) -> Result<Vec<usize>, SetError> {
+        let Some(hasher) = &self.hasher else { return Ok(Vec::new()) };
+        let hash = hasher.hash_item(item);
         let mut found = Vec::new();
         self.for_each(|number, filter| {
             if filter.contains_hash(hash) {
@@ -208,29 +177,6 @@ where
         let items = items.into_iter();
         let Some(hasher) = &self.hasher else { return Ok(items.map(|_| Vec::new()).collect()) };
         let hashes: Vec<u64> = items.map(|item| hasher.hash_item(item.as_item())).collect();
-        self.which_hashes(&hashes)
-    }
-
-    /// Returns for each hash the numbers of the filters that may contain its item, as
-    /// [`which_many`](Self::which_many) does.
-    ///
-    /// # Errors
-    ///
-    /// As [`which`](Self::which).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// use tamis::formats::{FilterSet, SetError};
-    /// use tamis::hash::{HashItem, Rapid};
-    ///
-    /// fn segments_of(set: &FilterSet<str>, key: &str, hasher: &Rapid) -> Result<usize, SetError> {
-    ///     let found = set.which_hashes(&[hasher.hash_item(key)])?;
-    ///     Ok(found[0].len())
-    /// }
-    /// ```
-    pub fn which_hashes(&self, hashes: &[u64]) -> Result<Vec<Vec<usize>>, SetError> {
         let mut found = vec![Vec::new(); hashes.len()];
         self.for_each(|number, filter| {
             filter.contains_hashes(hashes.iter().copied(), |item, hit| {

@@ -154,32 +154,6 @@ impl<T: ?Sized, W: Write> SetStream<T, W> {
         Ok(())
     }
 
-    /// Returns the number of filters added.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// assert_eq!(tamis::formats::SetStream::<str, _>::new(Vec::new()).len(), 0);
-    /// ```
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        self.filters as usize
-    }
-
-    /// Returns whether no filter has been added.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// assert!(tamis::formats::SetStream::<str, _>::new(Vec::new()).is_empty());
-    /// ```
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.filters == 0
-    }
-
     /// Writes the index, flushes, and returns the stream. A set that is dropped before has no
     /// index: a reader refuses it.
     ///

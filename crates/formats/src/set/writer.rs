@@ -121,29 +121,6 @@ impl<T: ?Sized> SetWriter<T> {
         self.set.copy_from(set, filter)
     }
 
-    /// Returns the number of filters added.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_formats as tamis;
-    /// # let directory = tempfile::tempdir()?;
-    /// # let path = directory.path().join("segments.set");
-    /// let set = tamis::formats::SetWriter::<str>::create(&path)?;
-    /// assert!(set.len() == 0 && set.is_empty());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        self.set.len()
-    }
-
-    /// Returns whether no filter has been added.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.set.is_empty()
-    }
-
     /// Writes the index, syncs the file to the disk, moves it to its path and syncs the directory.
     ///
     /// # Errors
@@ -198,6 +175,6 @@ impl Options {
 /// Prints the number of filters.
 impl<T: ?Sized> fmt::Debug for SetWriter<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SetWriter").field("filters", &self.len()).finish_non_exhaustive()
+        f.debug_struct("SetWriter").field("target", &self.target).finish_non_exhaustive()
     }
 }
