@@ -54,8 +54,7 @@ macro_rules! methods {
                          is overfilled: inserts may fail, and the false-positive rate may be higher \
                          than requested."
                         ""
-                        " The capacity of a merged filter is the sum of both capacities, limited \
-                         to what fits. Its rate is that of its items."
+                        " The capacity of a merged filter is the larger of both capacities."
                 = |filter| filter.shared.saturation(),
             rate: "" " Exact while no thread writes. Several copies of an item count once. Reads the \
                    other bucket of every fingerprint: `O(slots)`, about the time of one query per \

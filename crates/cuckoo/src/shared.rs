@@ -238,7 +238,8 @@ impl<T: ?Sized, S> Shared<T, S> {
         if places(&merged) < places(&other) {
             mem::swap(&mut merged, &mut other);
         }
-        merged.capacity = a.capacity.saturating_add(b.capacity).min(geometry.capacity());
+        // Not the sum: at that number of items the rate may be above the request of both.
+        merged.capacity = a.capacity.max(b.capacity);
         if let (Some(table), Some(from)) = (merged.table.grown(), other.table.grown()) {
             let into = Counted { table, len: &merged.len };
             into.insert_all(from, once).map_err(MergeError::Insert)?;

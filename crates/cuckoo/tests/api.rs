@@ -53,46 +53,6 @@ fn items_are_queried_by_their_borrowed_forms() -> Result<(), Box<dyn core::error
 }
 
 #[test]
-fn methods_by_hash_agree_with_methods_by_item() -> Result<(), Box<dyn core::error::Error>> {
-    let hasher = Rapid::with_seed(7);
-    let builder = CuckooFilter::<u64>::builder().capacity(2000).hasher(hasher.clone());
-    let (by_item, by_hash) = (builder.clone().build()?, builder.build()?);
-    for item in 0..1000_u64 {
-        let hash = hasher.hash_item(&item);
-        assert_eq!(by_item.hasher().hash_item(&item), hash);
-        by_hash.by_hash().prefetch(hash);
-        for _ in 0..=item % 2 {
-            assert_eq!(by_item.insert(&item), by_hash.by_hash().insert(hash));
-        }
-        if item % 3 == 0 {
-            assert!(by_item.remove(&item) && by_hash.by_hash().remove(hash));
-        }
-        assert_eq!(by_item.len(), by_hash.len());
-    }
-    for item in 0..2000 {
-        let hash = hasher.hash_item(&item);
-        for filter in [&by_item, &by_hash] {
-            assert_eq!(filter.contains(&item), filter.by_hash().contains(hash));
-            assert_eq!(filter.count(&item), filter.by_hash().count(hash));
-            assert_eq!(filter.contains(&item), filter.count(&item) > 0);
-        }
-        assert_eq!(by_item.count(&item), by_hash.count(&item));
-    }
-    assert_eq!(by_item.false_positive_rate(), by_hash.false_positive_rate());
-
-    let builder = OnceCuckooFilter::<u64>::builder().capacity(1000).hasher(hasher.clone());
-    let (by_item, by_hash) = (builder.clone().build()?, builder.build()?);
-    for item in (0..1000).chain(0..1000) {
-        let hash = hasher.hash_item(&item);
-        by_hash.by_hash().prefetch(hash);
-        assert_eq!(by_item.insert(&item), by_hash.by_hash().insert(hash));
-        assert!(by_item.contains(&item) && by_item.by_hash().contains(hash));
-        assert!(by_hash.contains(&item) && by_hash.by_hash().contains(hash));
-    }
-    Ok(())
-}
-
-#[test]
 fn the_once_filter_reports_an_item_as_new_once() -> Result<(), Box<dyn core::error::Error>> {
     let filter =
         OnceCuckooFilter::<str>::builder().capacity(10).false_positive_rate(1e-8).build()?;
@@ -138,14 +98,13 @@ fn sizes_can_be_copied_to_another_filter() -> Result<(), BuildError> {
         .fingerprint_bits(sizes.fingerprint_bits());
     assert_eq!(again.geometry(), Ok(sizes));
     assert_eq!(again.hasher(Rapid::with_seed(1)).geometry(), Ok(sizes));
-    // The capacity of a merged filter is the sum of both, limited to what fits.
+    // The capacity of a merged filter is the larger of both: the rate at their sum may be above
+    // the request.
     let new = |capacity: u64| {
         let builder = CuckooFilter::<u64>::builder().like(sizes).capacity(capacity as usize);
         builder.hasher(Rapid::with_seed(1)).build().unwrap()
     };
-    assert_eq!(CuckooFilter::merge(&new(100), &new(200)).unwrap().capacity(), 300);
-    let most = CuckooFilter::merge(&new(1000), &new(u64::MAX)).unwrap().capacity();
-    assert_eq!(most, sizes.capacity());
+    assert_eq!(CuckooFilter::merge(&new(100), &new(200)).unwrap().capacity(), 200);
     Ok(())
 }
 

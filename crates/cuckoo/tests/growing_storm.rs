@@ -11,8 +11,8 @@ use tamis_cuckoo::{Buildable, Builder, CuckooFilter, OnceCuckooFilter};
 use tamis_hash::Rapid;
 use tamis_sync::{Ordering, Word};
 
-use crate::common::sample;
-use crate::race::{check_winners, patiently};
+use crate::common::{patiently, sample};
+use crate::race::check_winners;
 
 const THREADS: RangeInclusive<u64> = 2..=8;
 

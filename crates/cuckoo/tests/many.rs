@@ -1,8 +1,11 @@
 //! Batches agree with single operations: the same results, errors included, and the same copies.
 
 use proptest::prelude::*;
+use tamis_cuckoo::InsertError::Stalled;
 use tamis_cuckoo::{CuckooFilter, Geometry, OnceCuckooFilter};
 use tamis_hash::Rapid;
+
+use crate::common::patiently;
 
 fn shapes() -> impl Strategy<Value = (u32, u32)> {
     prop::sample::select(Geometry::shapes().collect::<Vec<_>>())
@@ -142,7 +145,11 @@ fn concurrent_batches_have_one_winner() {
         let results: Vec<Vec<bool>> = std::thread::scope(|scope| {
             let race = || {
                 let mut results = Vec::new();
-                filter.insert_many_with(&items, |_, result| results.push(result.unwrap()));
+                filter.insert_many_with(&items, |number, result| {
+                    let again = || filter.insert(&items[number]);
+                    let result = if result == Err(Stalled) { patiently(again) } else { result };
+                    results.push(result.unwrap());
+                });
                 results
             };
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(race)).collect();

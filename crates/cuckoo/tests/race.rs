@@ -3,9 +3,9 @@
 use std::sync::Barrier;
 use std::thread;
 
-use crate::common::sample;
+use crate::common::{patiently, sample};
 use statrs::distribution::{DiscreteCDF, Poisson};
-use tamis_cuckoo::{CuckooFilter, Geometry, InsertError, OnceCuckooFilter};
+use tamis_cuckoo::{CuckooFilter, Geometry, OnceCuckooFilter};
 use tamis_hash::{HashItem, Rapid};
 use tamis_sync::{Ordering, Word};
 
@@ -64,20 +64,6 @@ fn expected_lost(items: u64, rate_at: impl Fn(u64) -> f64) -> f64 {
     const STEPS: u64 = 1000;
     let middles = (0..STEPS).map(|step| (2 * step + 1) * items / (2 * STEPS));
     middles.map(rate_at).sum::<f64>() * items as f64 / STEPS as f64
-}
-
-/// Inserts, and tries again while a thread that holds up growth waits for a processor: each call
-/// waits for a second. A thread that has stopped for good is an error after a minute.
-pub(crate) fn patiently<R>(
-    mut insert: impl FnMut() -> Result<R, InsertError>,
-) -> Result<R, InsertError> {
-    for _ in 0..60 {
-        let result = insert();
-        if !matches!(result, Err(InsertError::Stalled)) {
-            return result;
-        }
-    }
-    Err(InsertError::Stalled)
 }
 
 #[test]
