@@ -37,6 +37,11 @@ pub(crate) fn gate_if_possible(sh: &Shell) -> Result<Outcome> {
         eprintln!("valgrind is not installed: instructions are NOT counted");
         return Ok(Outcome::Skipped("instructions not counted: valgrind was not found"));
     }
+    let how = how(sh)?;
+    if fs::read_to_string(BASELINE)?.lines().next() != Some(&how) {
+        eprintln!("{BASELINE} was counted otherwise, not with {how}: instructions are NOT counted");
+        return Ok(Outcome::Skipped("instructions not counted: not the compiler of the baseline"));
+    }
     gate(sh, false)?;
     Ok(Outcome::Passed)
 }

@@ -58,7 +58,7 @@ const STEPS: &[Step] = &[
     ("test: tools", Always(test::run_tools)),
     ("test: programs", Alone(package::run_tests)),
     ("test: examples", Always(package::run_examples)),
-    // The later steps mostly wait, or use one processor.
+    // It gives way to the later steps, which wait at times.
     ("model --mutants", Beside),
     ("redis --valkey", IfPossible(redis::valkey::run_if_possible)),
     ("python", IfPossible(python::run_if_possible)),

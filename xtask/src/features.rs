@@ -22,11 +22,14 @@ pub(crate) fn run(sh: &Shell) -> Result {
     Ok(())
 }
 
+/// The features that only the models use, under another `cfg`.
+const OF_MODELS: [&str; 2] = ["loom", "shuttle"];
+
 /// Returns the distinct sets of features that are on with none, each alone, and all of a package.
 /// `default` is not in them: it is a name for others.
 fn sets(features: &Value) -> BTreeSet<BTreeSet<&str>> {
     let names = features.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
-    let names: Vec<&str> = names.collect();
+    let names: Vec<&str> = names.filter(|name| !OF_MODELS.contains(name)).collect();
     let mut sets: BTreeSet<_> = names.iter().map(|&name| enabled(features, &[name])).collect();
     sets.insert(BTreeSet::new());
     sets.insert(enabled(features, &names));
@@ -59,6 +62,7 @@ mod tests {
     fn each_set_is_checked_once() {
         let features = json!({
             "default": ["std"], "std": ["a/std"], "tls": ["std", "dep:b"], "serde": ["dep:serde"],
+            "loom": ["std", "dep:loom"],
         });
         let expected = [&[][..], &["serde"], &["serde", "std", "tls"], &["std"], &["std", "tls"]];
         let expected = expected.map(|set| set.iter().copied().collect::<BTreeSet<_>>());

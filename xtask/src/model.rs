@@ -11,22 +11,23 @@ use xshell::{PushEnv, Shell, cmd};
 use crate::{Result, programs, workspace};
 
 /// A model checker.
-pub(crate) struct Checker {
+struct Checker {
     name: &'static str,
-    /// The flags of a build that uses the checker's atomics.
+    /// The flags of a build that uses the checker's atomics. `lint` sees no such build, so warnings
+    /// are errors.
     rustflags: &'static str,
     /// The cargo flags that select the crates with models for it, and the checker itself.
-    pub(crate) packages: &'static [&'static str],
+    packages: &'static [&'static str],
     /// The name of the modules that contain the models.
     module: &'static str,
 }
 
 /// loom runs every interleaving of two or three threads; shuttle runs random interleavings of more
 /// threads.
-pub(crate) const CHECKERS: [Checker; 2] = [
+const CHECKERS: [Checker; 2] = [
     Checker {
         name: "loom",
-        rustflags: "--cfg tamis_loom",
+        rustflags: "--cfg tamis_loom -D warnings",
         packages: &[
             "--package",
             "tamis-sync",
@@ -41,7 +42,7 @@ pub(crate) const CHECKERS: [Checker; 2] = [
     },
     Checker {
         name: "shuttle",
-        rustflags: "--cfg tamis_shuttle",
+        rustflags: "--cfg tamis_shuttle -D warnings",
         packages: &[
             "--package",
             "tamis-bloom",
@@ -58,7 +59,7 @@ impl Checker {
     /// Sets the checker's flags, and a target directory of its own: in a shared one each run would
     /// rebuild everything. Debug assertions are off: they would find some mutants before the
     /// model's property does.
-    pub(crate) fn env<'s>(&self, sh: &'s Shell) -> [PushEnv<'s>; 3] {
+    fn env<'s>(&self, sh: &'s Shell) -> [PushEnv<'s>; 3] {
         [
             sh.push_env("RUSTFLAGS", self.rustflags),
             sh.push_env("CARGO_TARGET_DIR", workspace::target_dir(self.name)),

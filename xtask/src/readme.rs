@@ -54,6 +54,11 @@ pub(crate) fn run(sh: &Shell) -> Result {
 
     for name in IN_ROOT {
         let shown = page(sh, name)?;
+        // They would change the output, and be deleted.
+        let mut files = shown.iter().flat_map(|shown| output_files(&shown.command));
+        if let Some(file) = files.find(|file| sh.path_exists(file)) {
+            return Err(format!("{name} writes {file}, which exists: move it away").into());
+        }
         let outcome = check_all(sh, name, &shown);
         for file in shown.iter().flat_map(|shown| output_files(&shown.command)) {
             sh.remove_path(file)?;

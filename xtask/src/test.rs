@@ -8,12 +8,15 @@ use xshell::{Shell, cmd};
 
 use crate::{Result, programs, workspace};
 
-/// The programs that run alone: the threads of two race each other, and no other program takes
-/// their processors; the third has servers that must answer before deadlines.
-const ALONE: [&str; 3] = ["race", "races", SERVERS];
+/// The programs that run alone: their threads race each other, and no other program takes their
+/// processors.
+const ALONE: [&str; 2] = ["race", "races"];
 
 /// The program of the tests that start servers.
 pub(crate) const SERVERS: &str = "servers";
+
+/// The programs whose tests mostly wait.
+const WAITING: [&str; 2] = [SERVERS, "crawler"];
 
 /// Runs the tests of the workspace, without what takes long: the replay of fuzzed inputs and the
 /// examples in a user's crate.
@@ -36,19 +39,25 @@ pub(crate) fn run_programs(sh: &Shell, flags: &[impl AsRef<OsStr>]) -> Result {
     let programs = programs::build(sh, flags)?;
     let is_alone = |program: &&programs::Program| ALONE.contains(&program.name.as_str());
     for program in programs.iter().filter(is_alone) {
-        let is_servers = program.name == SERVERS;
-        programs::run_all([if is_servers { of_servers(program) } else { program.command() }])?;
+        programs::run_all([program.command()])?;
     }
-    let others = programs.iter().filter(|program| !is_alone(program));
-    programs::run_all(others.map(programs::Program::command))
+    // The longest first: it mostly waits.
+    let (servers, others): (Vec<_>, Vec<_>) = programs
+        .iter()
+        .filter(|program| !is_alone(program))
+        .partition(|program| program.name == SERVERS);
+    programs::run_all(servers.into_iter().chain(others).map(command))
 }
 
-/// Returns the command that runs the tests with servers. They mostly wait, so at least four run at
-/// a time: 69 s on two processors, instead of 99 with two at a time (Zen 4).
-pub(crate) fn of_servers(program: &programs::Program) -> Command {
-    let threads = thread::available_parallelism().map_or(1, usize::from).max(4);
+/// Returns the command that runs the tests of a program. Of those that mostly wait, at least four
+/// run at a time: those with servers take 69 s on two processors, instead of 99 with two at a time
+/// (Zen 4).
+pub(crate) fn command(program: &programs::Program) -> Command {
     let mut command = program.command();
-    command.arg(format!("--test-threads={threads}"));
+    if WAITING.contains(&program.name.as_str()) {
+        let threads = thread::available_parallelism().map_or(1, usize::from).max(4);
+        command.arg(format!("--test-threads={threads}"));
+    }
     command
 }
 

@@ -37,6 +37,7 @@ struct Extent {
 
 /// Measures all schemes.
 pub(super) fn measure(setup: &Setup) -> Fallible<Vec<Record>> {
+    let _awake = Awake::keep()?;
     measure_to(
         &Server::start()?,
         if setup.quick {
@@ -48,7 +49,6 @@ pub(super) fn measure(setup: &Setup) -> Fallible<Vec<Record>> {
 }
 
 fn measure_to(server: &Server, extent: Extent) -> Fallible<Vec<Record>> {
-    let _awake = Awake::keep()?;
     let mut records = Vec::new();
     for rate in RATES {
         records.extend(of_rate(server, extent, rate)?);

@@ -29,14 +29,15 @@ impl Store {
     }
 }
 
-/// Returns the filter's figures in the text format of Prometheus. It reads about 1024 cache lines
-/// for each figure, whatever the size of the filter.
+/// Returns the filter's figures in the text format of Prometheus. It reads about 1024 cache lines,
+/// whatever the size of the filter.
 fn metrics(guard: &BlockedBloomFilter<u64>) -> String {
     const LINES: u64 = 1024;
+    let sampled = guard.figures_sampled(LINES);
     let figures = [
-        ("items", guard.figures_sampled(LINES).items),
-        ("saturation", guard.figures_sampled(LINES).saturation),
-        ("false_positive_rate", guard.figures_sampled(LINES).false_positive_rate),
+        ("items", sampled.items),
+        ("saturation", sampled.saturation),
+        ("false_positive_rate", sampled.false_positive_rate),
     ];
     let mut text = String::new();
     for (name, Sampled { value, standard_error }) in figures {

@@ -20,7 +20,7 @@ use tower::ServiceExt as _;
 const KEYS: u64 = 100_000;
 const TASKS: u64 = 8;
 const REQUESTS_PER_TASK: u64 = 1000;
-/// Cache lines that are read per figure. A scrape takes microseconds, independent of the size of
+/// Cache lines that are read per scrape, which takes microseconds, independent of the size of
 /// the filter.
 const SAMPLE: u64 = 500;
 
@@ -60,9 +60,10 @@ async fn metrics(State(guarded): State<Arc<Guarded>>) -> String {
         writeln!(text, "# TYPE guard_{name}_error gauge\nguard_{name}_error {standard_error}")
             .expect("writing to a string cannot fail");
     };
-    gauge("items", filter.figures_sampled(SAMPLE).items);
-    gauge("saturation", filter.figures_sampled(SAMPLE).saturation);
-    gauge("false_positive_rate", filter.figures_sampled(SAMPLE).false_positive_rate);
+    let sampled = filter.figures_sampled(SAMPLE);
+    gauge("items", sampled.items);
+    gauge("saturation", sampled.saturation);
+    gauge("false_positive_rate", sampled.false_positive_rate);
     let reads = guarded.store_reads.load(Ordering::Relaxed);
     writeln!(text, "# TYPE guard_store_reads counter\nguard_store_reads {reads}")
         .expect("writing to a string cannot fail");

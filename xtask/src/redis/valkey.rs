@@ -51,7 +51,7 @@ fn test(sh: &Shell, server: &Path, flags: &[impl AsRef<OsStr>], filters: &[&str]
     let mut programs = programs::build(sh, flags)?;
     programs.retain(|program| program.name == test::SERVERS);
     programs::run_all(programs.iter().map(|program| {
-        let mut command = test::of_servers(program);
+        let mut command = test::command(program);
         // This server is built without TLS.
         command.args(filters).args(["--skip", "encrypted::"]).env("TAMIS_REDIS_SERVER", server);
         command
