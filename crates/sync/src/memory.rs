@@ -17,6 +17,11 @@ use crate::line::{LINE_BYTES, Line};
 #[path = "memory/huge.rs"]
 mod huge;
 
+/// The least number of lines that is mapped if the pages are to be placed when they are written:
+/// 128 KiB. The allocator writes the zeros of an aligned array itself.
+#[cfg(all(any(unix, windows), feature = "std", not(any(tamis_loom, tamis_shuttle))))]
+const MIN_RESERVED: usize = (128 << 10) / LINE_BYTES;
+
 /// The lines of a page of 4 KiB, the smallest page of every system.
 pub(crate) const SMALL_PAGE_LINES: usize = (4 << 10) / LINE_BYTES;
 
@@ -33,8 +38,8 @@ pub(crate) struct Memory {
 pub(crate) enum Origin {
     /// A leaked `Box<[Line]>`; `drop` makes the box again.
     Allocator,
-    /// Pages of the system, in huge pages if it has them; their own drop unmaps them.
-    #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
+    /// Pages of the system, on Linux in huge pages if it has them; their own drop unmaps them.
+    #[cfg(all(any(unix, windows), feature = "std", not(any(tamis_loom, tamis_shuttle))))]
     System { _mapping: memmap2::MmapMut },
     /// A mapped file; its own drop unmaps it.
     #[cfg(all(any(unix, windows), feature = "std", not(any(tamis_loom, tamis_shuttle))))]
@@ -69,12 +74,19 @@ impl Memory {
     /// little, `written` of them soon.
     #[cfg_attr(
         not(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle)))),
-        expect(unused_variables, reason = "the allocator chooses the pages")
+        expect(unused_variables, reason = "only Linux is asked for huge pages")
     )]
     pub(crate) fn growing(count: usize, written: usize) -> Option<Self> {
-        #[cfg(all(target_os = "linux", feature = "std", not(any(tamis_loom, tamis_shuttle))))]
-        if count >= huge::MIN_RESERVED {
+        #[cfg(all(any(unix, windows), feature = "std", not(any(tamis_loom, tamis_shuttle))))]
+        if count >= MIN_RESERVED {
+            #[cfg(target_os = "linux")]
             let (lines, mapping) = huge::reserved(count, written)?;
+            #[cfg(not(target_os = "linux"))]
+            let (lines, mapping) = {
+                let bytes = count.checked_mul(LINE_BYTES)?;
+                let mut mapping = memmap2::MmapOptions::new().len(bytes).map_anon().ok()?;
+                (NonNull::from(&mut mapping[..]).cast(), mapping)
+            };
             return Some(Self {
                 lines,
                 count,

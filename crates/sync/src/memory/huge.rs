@@ -14,10 +14,6 @@ const HUGE_PAGE: usize = 1 << 21;
 /// of a smaller filter.
 pub(super) const MIN: usize = 4 * HUGE_PAGE / LINE_BYTES;
 
-/// The least number of lines that is mapped if the pages are to be placed when they are written:
-/// 128 KiB. The allocator writes the zeros of an aligned array itself.
-pub(super) const MIN_RESERVED: usize = (128 << 10) / LINE_BYTES;
-
 /// Lines per touching thread: touching fewer would not pay for starting a thread.
 const LINES_PER_THREAD: usize = (1 << 26) / LINE_BYTES;
 
