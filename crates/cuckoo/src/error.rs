@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-/// The error of a failed insert. The contents of the filter are unchanged.
+/// The error of a failed insert. The contents of the filter are unchanged. A filter that grows may
+/// have taken memory for it.
 ///
 /// # Examples
 ///

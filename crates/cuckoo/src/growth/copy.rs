@@ -81,7 +81,7 @@ impl Table {
     ///
     /// A splitter may have stopped before it moved the pointer, and other threads may have added
     /// to the children since. Then these need not fit into one bucket.
-    fn pointer_of_copy(&self, pointer: Pointer) -> Pointer {
+    pub(super) fn pointer_of_copy(&self, pointer: Pointer) -> Pointer {
         if pointer == self.plan.last() {
             return pointer;
         }

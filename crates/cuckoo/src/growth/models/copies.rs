@@ -110,21 +110,49 @@ fn model_all_are_once_in_a_copy_beside_an_add_to_a_child() {
 
 /// One bucket of a portion is split, and a thread splits the other one beside a copy, in which both
 /// are split. The upper children hold less than the lower ones, so a copy may not confuse them.
+fn all_are_once_in_a_copy_beside_the_rest_of_a_portion(copy: fn(&Table) -> (Table, u64)) {
+    let residents = [0, 1].map(|at| [0, 1, 2].map(|kind| class(KINDS[kind] | at << 6, at)));
+    let table = Table::with_sizes(PLAN, 1, PLAN.buckets).unwrap();
+    residents.as_flattened().iter().for_each(|&class| add_at(&table, class));
+    split_bucket(&table, 0, 0, SPLITTING);
+    let copy = move |table: &Table| {
+        let (copy, len) = copy(table);
+        assert_eq!((copy.places(), len), (4, 6), "{NOT_ONCE}");
+        let once = |&class: &Class| copies(&copy, class) == 1;
+        assert!(residents.as_flattened().iter().all(once), "{NOT_ONCE}");
+    };
+    at_once(table, |table| split_bucket(table, 0, 1, SPLITTING), copy);
+}
+
 #[test]
 fn model_all_are_once_in_a_copy_beside_the_rest_of_a_portion() {
     check(200, None, || {
-        let residents = [0, 1].map(|at| [0, 1, 2].map(|kind| class(KINDS[kind] | at << 6, at)));
-        let table = Table::with_sizes(PLAN, 1, PLAN.buckets).unwrap();
-        residents.as_flattened().iter().for_each(|&class| add_at(&table, class));
-        split_bucket(&table, 0, 0, SPLITTING);
-        let copy = move |table: &Table| {
-            let (copy, len) = table.copy().unwrap();
-            assert_eq!((copy.places(), len), (4, 6), "{NOT_ONCE}");
-            let once = |&class: &Class| copies(&copy, class) == 1;
-            assert!(residents.as_flattened().iter().all(once), "{NOT_ONCE}");
-        };
-        at_once(table, |table| split_bucket(table, 0, 1, SPLITTING), copy);
+        all_are_once_in_a_copy_beside_the_rest_of_a_portion(|table| table.copy().unwrap());
     });
+}
+
+/// Returns a copy at a pointer: `choose` gets that of the table, loaded before the stripe is taken if
+/// `early`.
+fn copy_at(
+    table: &Table,
+    early: bool,
+    choose: impl FnOnce(&Table, Pointer) -> Pointer,
+    fill: impl FnOnce(&Table, Pointer, Pointer, &mut Words) -> u64,
+) -> (Table, u64) {
+    let mut words = Words::reserved(&PLAN, PLAN.last_places(), table.places()).unwrap();
+    let before = table.pointer();
+    table.lock(0);
+    let from = if early { before } else { table.pointer() };
+    let pointer = choose(table, from);
+    let len = fill(table, from, pointer, &mut words);
+    table.unlock(0);
+    let mut copy = Table::of_words(PLAN, words, 1, 1).unwrap();
+    copy.restart(pointer);
+    (copy, len)
+}
+
+fn fill(table: &Table, from: Pointer, pointer: Pointer, words: &mut Words) -> u64 {
+    table.copy_into(from.level, pointer, words)
 }
 
 /// A copy at the pointer of the table, whatever is split behind it.
@@ -132,15 +160,34 @@ fn model_all_are_once_in_a_copy_beside_the_rest_of_a_portion() {
 fn mutant_a_copy_that_puts_all_children_together() {
     must_fail(NOT_ONCE, None, || {
         all_are_once_in_a_copy_beside_an_add_to_a_child(|table| {
-            let (last, present) = (PLAN.last_places(), table.places());
-            let mut words = Words::reserved(&PLAN, last, present).unwrap();
-            table.lock(0);
-            let pointer = table.pointer();
-            let len = table.copy_into(pointer.level, pointer, &mut words);
-            table.unlock(0);
-            let mut copy = Table::of_words(PLAN, words, 1, 1).unwrap();
-            copy.restart(pointer);
-            (copy, len)
+            copy_at(table, false, |_, pointer| pointer, fill)
+        });
+    });
+}
+
+/// A copy that loads each child once: it may be born after that, and before its parent is loaded.
+#[test]
+fn mutant_a_copy_that_loads_a_child_once() {
+    fn fill_once(table: &Table, from: Pointer, pointer: Pointer, words: &mut Words) -> u64 {
+        let (shape, next) = (*table.shape(from.level), *table.shape(from.level + 1));
+        let mut len = 0;
+        for place in 0..PLAN.places(pointer) {
+            let mut bucket = table.bucket(place);
+            let number = place & (PLAN.positions() - 1);
+            let parent = table.bucket(number);
+            if tag(bucket, next) != tag_of_level(from.level + 1)
+                && tag(parent, shape) != tag_of_level(from.level + 1)
+            {
+                bucket = halves(parent, from.level, shape, next)[usize::from(place != number)];
+            }
+            len += u64::from(next.slots - next.count(bucket, 0));
+            words.set(place, bucket);
+        }
+        len
+    }
+    must_fail(NOT_ONCE, None, || {
+        all_are_once_in_a_copy_beside_the_rest_of_a_portion(|table| {
+            copy_at(table, false, Table::pointer_of_copy, fill_once)
         });
     });
 }
@@ -154,23 +201,35 @@ fn mutant_a_copy_that_ignores_the_tag() {
 
 /// As above, where the pointer has moved before the bucket that is split: the copy has the pointer
 /// that it loads when it has the stripes.
+fn all_are_once_in_a_copy_beside_a_move_and_an_add(copy: fn(&Table) -> (Table, u64)) {
+    let residents = [0, 1].map(|position| KINDS.map(|kind| class(kind | position << 6, position)));
+    let table = table_with(PLAN, residents.as_flattened());
+    let add = |table: &Table| {
+        split(table);
+        split_bucket(table, 0, 1, SPLITTING);
+        add(table, class(KINDS[0] << 2, 1));
+    };
+    let copy = move |table: &Table| {
+        let (copy, len) = copy(table);
+        assert!([8, 9].contains(&len), "{NOT_ONCE}");
+        let once = |&class: &Class| copies(&copy, class) == 1;
+        assert!(residents.as_flattened().iter().all(once), "{NOT_ONCE}");
+    };
+    at_once(table, add, copy);
+}
+
 #[test]
 fn model_a_copy_has_the_pointer_under_the_stripes() {
     check(1500, Some(2), || {
-        let residents =
-            [0, 1].map(|position| KINDS.map(|kind| class(kind | position << 6, position)));
-        let table = table_with(PLAN, residents.as_flattened());
-        let add = |table: &Table| {
-            split(table);
-            split_bucket(table, 0, 1, SPLITTING);
-            add(table, class(KINDS[0] << 2, 1));
-        };
-        let copy = move |table: &Table| {
-            let (copy, len) = table.copy().unwrap();
-            assert!([8, 9].contains(&len), "{NOT_ONCE}");
-            let once = |&class: &Class| copies(&copy, class) == 1;
-            assert!(residents.as_flattened().iter().all(once), "{NOT_ONCE}");
-        };
-        at_once(table, add, copy);
+        all_are_once_in_a_copy_beside_a_move_and_an_add(|table| table.copy().unwrap());
+    });
+}
+
+#[test]
+fn mutant_a_copy_has_a_pointer_from_before_the_stripes() {
+    must_fail(NOT_ONCE, Some(2), || {
+        all_are_once_in_a_copy_beside_a_move_and_an_add(|table| {
+            copy_at(table, true, Table::pointer_of_copy, fill)
+        });
     });
 }
