@@ -132,15 +132,6 @@ impl<S: System> Filter for ForeignBloomFilter<S> {
         self.system.contains_hash(&self.bits, hash)
     }
 
-    fn places(&self, key: Key<'_>) -> Result<Vec<u64>, Error> {
-        let mut all = Vec::new();
-        self.system.each(key, &mut |place| {
-            all.push(place);
-            true
-        })?;
-        Ok(all)
-    }
-
     fn format(&self) -> Format {
         self.system.format()
     }

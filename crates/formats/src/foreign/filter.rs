@@ -40,17 +40,6 @@ pub trait Filter: Any + fmt::Debug {
         None
     }
 
-    /// Returns the places of a key in the array of bits, in the order in which the system computes
-    /// them, or none if it has several arrays: for tests of filters that are too long to be built.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`contains`](Self::contains).
-    #[doc(hidden)]
-    fn places(&self, key: Key<'_>) -> Result<Vec<u64>, Error> {
-        self.contains(key).map(|_| Vec::new())
-    }
-
     /// Inserts a key as the system does. Returns whether the filter has changed.
     ///
     /// # Errors

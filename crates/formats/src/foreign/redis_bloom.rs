@@ -233,11 +233,6 @@ impl Filter for RedisModuleBloomFilter {
         Ok(true)
     }
 
-    fn places(&self, key: Key<'_>) -> Result<Vec<u64>, Error> {
-        let hash = hash(key)?;
-        Ok(self.subs.last().map_or(Vec::new(), |(sub, _)| sub.places(hash).collect()))
-    }
-
     fn format(&self) -> Format {
         Format::RedisBloom
     }
