@@ -37,9 +37,7 @@ pub enum OwnedKey {
 
 /// What makes an empty filter from a capacity and a rate: the arguments of `tamis build`.
 #[derive(Clone, Copy, Debug)]
-pub struct Arguments<'v> {
-    /// The name of the format.
-    pub format: &'v str,
+pub struct Arguments {
     /// The number of keys.
     pub capacity: u64,
     /// The false-positive rate, if the format takes one.
@@ -108,57 +106,75 @@ impl Vector {
         &self.value["params"][name]
     }
 
+    /// Returns the name of the format, as `--from` takes it.
+    #[must_use]
+    pub fn format(&self) -> &str {
+        let is = |param: &str, value: &str| self.param(param).as_str() == Some(value);
+        let is_version = |param: &str, value| self.param(param).as_u64() == Some(value);
+        let first = |of: bool, one, other| if of { one } else { other };
+        match self.system.as_str() {
+            "guava" => first(is("strategy", "MURMUR128_MITZ_64"), "guava:mitz64", "guava:mitz32"),
+            "hadoop" => first(is("class", "BloomFilter"), "hadoop:bloom", "hadoop:counting"),
+            "leveldb" => {
+                first(self.param("container").is_null(), "leveldb:filter", "leveldb:block")
+            }
+            "parquet" => "parquet:bitset",
+            "pybloom_live" => {
+                first(is("class", "BloomFilter"), "pybloom_live:bloom", "pybloom_live:scalable")
+            }
+            "redisbloom" => {
+                let is_bloom =
+                    self.param("reserve").as_str().is_some_and(|of| of.starts_with("BF"));
+                first(is_bloom, "redisbloom:bf", "redisbloom:cf")
+            }
+            "rocksdb" => {
+                first(is_version("format_version", 5), "rocksdb:format5", "rocksdb:legacy")
+            }
+            "spark" => first(is_version("version", 1), "spark:v1", "spark:v2"),
+            system => system,
+        }
+    }
+
     /// Returns the arguments of a filter that was made from a capacity and a rate.
     #[must_use]
-    pub fn arguments(&self) -> Option<Arguments<'_>> {
+    pub fn arguments(&self) -> Option<Arguments> {
         let number = |name: &str| self.param(name).as_u64();
         let rate = self.param("fpp").as_f64();
-        let args = self.param("args");
-        let is = |param: &str, value: &str| self.param(param).as_str() == Some(value);
-        let first = |of: bool, one, other| if of { one } else { other };
-        let (format, capacity, rate) = match self.system.as_str() {
-            system @ ("bits_and_blooms" | "datasketches" | "orc") => {
-                (system, number("n")?, Some(rate?))
-            }
-            "go_cuckoo" => ("go_cuckoo", number("capacity")?, None),
+        let (capacity, rate) = match self.format() {
+            "bits_and_blooms" | "datasketches" | "orc" => (number("n")?, Some(rate?)),
+            "go_cuckoo" => (number("capacity")?, None),
             // Guava 31.1 computes another number of hash functions for 7 keys; the filter is built
             // as by 33.6.
-            "guava" if self.name() != "long_m64_n7_p00219" => {
-                let is_old = is("strategy", "MURMUR128_MITZ_32");
-                let format = first(is_old, "guava:mitz32", "guava:mitz64");
-                (format, number("expected_insertions")?, Some(rate?))
-            }
+            "guava:mitz64" if self.name() == "long_m64_n7_p00219" => return None,
+            "guava:mitz64" | "guava:mitz32" => (number("expected_insertions")?, Some(rate?)),
             // The writers count the different keys.
-            "parquet" => ("parquet:bitset", self.inserted().len() as u64, Some(rate?)),
+            "parquet:bitset" => (self.inserted().len() as u64, Some(rate?)),
             // Without the third argument the filter grows as by default.
-            "pybloom_live" if args[2].is_null() => {
-                let is_fixed = is("class", "BloomFilter");
-                let format = first(is_fixed, "pybloom_live:bloom", "pybloom_live:scalable");
-                (format, args[0].as_u64()?, Some(args[1].as_f64()?))
+            "pybloom_live:bloom" | "pybloom_live:scalable" => {
+                let args = self.param("args");
+                if !args[2].is_null() {
+                    return None;
+                }
+                (args[0].as_u64()?, Some(args[1].as_f64()?))
             }
-            "rbloom" => ("rbloom", number("expected_items")?, Some(rate?)),
-            "redisbloom" => {
+            "rbloom" => (number("expected_items")?, Some(rate?)),
+            "redisbloom:bf" | "redisbloom:cf" => {
                 let words = self.param("reserve").as_str()?.split(' ').skip(2);
                 match words.collect::<Vec<_>>()[..] {
-                    [rate, capacity] => {
-                        ("redisbloom:bf", capacity.parse().ok()?, Some(rate.parse().ok()?))
-                    }
+                    [rate, capacity] => (capacity.parse().ok()?, Some(rate.parse().ok()?)),
                     // Not `CF.ADDNX`, which looks before it adds.
-                    [capacity] if is("add", "CF.ADD") => {
-                        ("redisbloom:cf", capacity.parse().ok()?, None)
+                    [capacity] if self.param("add").as_str() == Some("CF.ADD") => {
+                        (capacity.parse().ok()?, None)
                     }
                     _ => return None,
                 }
             }
-            "spark" => {
-                let format = first(number("version")? == 1, "spark:v1", "spark:v2");
-                (format, number("expected_items")?, Some(rate?))
-            }
+            "spark:v1" | "spark:v2" => (number("expected_items")?, Some(rate?)),
             _ => return None,
         };
-        let seed = number("seed").filter(|_| ["datasketches", "spark:v2"].contains(&format));
+        let seed = number("seed").filter(|_| ["datasketches", "spark:v2"].contains(&self.format()));
         // Some systems take a capacity of 0 as 1.
-        Some(Arguments { format, capacity: capacity.max(1), rate, seed })
+        Some(Arguments { capacity: capacity.max(1), rate, seed })
     }
 
     /// Returns how far the parameters and the keys fix the file: `bytes`, `queries` or `read`.

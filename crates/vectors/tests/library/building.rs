@@ -2,32 +2,6 @@
 
 use tamis_formats::foreign::{AnyFilter, Error, Format, Key, read};
 
-use crate::key;
-use crate::registry::all;
-
-#[test]
-fn filters_built_by_name_have_the_bytes_of_the_systems() {
-    let mut built = 0;
-    for (vector, format) in all() {
-        let Some(arguments) = vector.arguments() else { continue };
-        if vector.reproduce() != "bytes" {
-            continue;
-        }
-        assert_eq!(arguments.format, format.name());
-        let mut filter = format.build(arguments.capacity, arguments.rate, arguments.seed).unwrap();
-        assert_eq!(filter.format(), format);
-        for inserted in vector.inserted() {
-            filter.insert(key(&inserted)).unwrap();
-        }
-        for deleted in vector.deleted() {
-            filter.remove(key(&deleted)).unwrap();
-        }
-        assert!(filter.to_bytes() == vector.bytes(), "{}: other bytes", vector.name());
-        built += 1;
-    }
-    assert_eq!(built, 52);
-}
-
 /// The defaults of the systems that have one, and 1 % otherwise.
 #[test]
 fn without_a_rate_a_filter_has_the_default_of_the_system() {

@@ -3,7 +3,7 @@
 
 use parquet::bloom_filter::Sbbf;
 use parquet::data_type::{AsBytes, ByteArray, FixedLenByteArray, Int96};
-use tamis_formats::foreign::{Filter, Key, ParquetFilter};
+use tamis_formats::foreign::{AnyFilter, Format, Key, convert, read};
 
 /// The values of each type.
 const VALUES: u64 = 1_000_000;
@@ -21,6 +21,11 @@ fn bytes_of(value: u64) -> Vec<u8> {
     all[..value as usize % 41].to_vec()
 }
 
+/// Reads a filter with its header.
+fn read_header(bytes: &[u8]) -> AnyFilter {
+    read(&[Format::ParquetHeader], bytes, None).unwrap()
+}
+
 fn written(filter: &Sbbf) -> Vec<u8> {
     let mut bytes = Vec::new();
     filter.write(&mut bytes).unwrap();
@@ -30,16 +35,17 @@ fn written(filter: &Sbbf) -> Vec<u8> {
 /// Inserts values into both filters, and compares them before and after folding.
 fn check<T: AsBytes>(what: &str, mut value: impl FnMut(u64) -> T, key: fn(&T) -> Key<'_>) {
     let mut theirs = Sbbf::new(&vec![0; BYTES]);
-    let mut ours = ParquetFilter::new(BYTES as u64).unwrap();
+    let empty = read(&[Format::ParquetBitset], &vec![0; BYTES], None).unwrap();
+    let mut ours = convert(&*empty, Format::ParquetHeader).unwrap();
     for value in (0..VALUES).map(&mut value) {
         theirs.insert(&value);
         ours.insert(key(&value)).unwrap();
     }
-    assert!(ours.to_bytes_with_header() == written(&theirs), "{what}");
+    assert!(ours.to_bytes() == written(&theirs), "{what}");
 
     // Each reads what the other wrote, and answers alike, hits and false positives.
-    let read = Sbbf::from_bytes(&ours.to_bytes_with_header()).unwrap();
-    let mut read_by_us = ParquetFilter::from_bytes_with_header(&written(&theirs)).unwrap();
+    let read = Sbbf::from_bytes(&ours.to_bytes()).unwrap();
+    let mut read_by_us = read_header(&written(&theirs));
     for value in (0..VALUES + 10_000).step_by(37).map(&mut value) {
         let answer = read_by_us.contains(key(&value)).unwrap();
         assert_eq!(answer, read.check(&value), "{what}");
@@ -49,7 +55,7 @@ fn check<T: AsBytes>(what: &str, mut value: impl FnMut(u64) -> T, key: fn(&T) ->
     theirs.fold_to_target_fpp(0.3);
     let factor = (BYTES / 32 / theirs.num_blocks()) as u64;
     assert!(factor > 1, "{what}");
-    let rate = ParquetFilter::from_bytes_with_header(&written(&theirs)).unwrap();
+    let rate = read_header(&written(&theirs));
     assert_eq!(read_by_us.fold_to(rate.false_positive_rate()), factor, "{what}");
     assert!(read_by_us.to_bytes() == written(&theirs), "{what}, folded by {factor}");
 }

@@ -3,14 +3,12 @@
 
 use std::fs;
 
-use tamis_formats::foreign::{
-    AnyFilter, Error, Filter, Format, Key, KeyType, ParquetFileFilter, ParquetFilter, convert, read,
-};
+use tamis_formats::foreign::{AnyFilter, Error, Format, Key, KeyType, convert, read};
 use tamis_formats::{LoadError, Options};
 use tamis_vectors::{Vector, vectors};
 
-use crate::damage;
-use crate::key;
+use crate::every::check_absent;
+use crate::{damage, key};
 
 /// Returns the vectors that have a Parquet file, and the files.
 fn files() -> Vec<(Vector, Vec<u8>)> {
@@ -35,18 +33,25 @@ fn files_of_the_writers_are_filters() {
             assert_eq!(filter.contains(key(&inserted)), Ok(true), "{name}");
             assert_eq!(filter.insert(key(&inserted)), Err(Error::ReadOnly), "{name}");
         }
-        let absent = vector.absent().into_iter();
-        let found = absent.filter(|(_, absent)| filter.contains(key(absent)) == Ok(true));
-        let found: Vec<i64> = found.map(|(number, _)| number).collect();
-        assert_eq!(found, vector.numbers("false_positives"), "{name}");
+        check_absent(&vector, &*filter);
+        // The filter refuses keys that the column cannot have.
+        let types = [KeyType::Bytes, KeyType::Text, KeyType::I32, KeyType::I64];
+        let of_column = types.map(|of| filter.takes(of));
+        let of_vector = types.map(|of| of.to_string() == vector.key_type());
+        let is_text = of_vector[0] || of_vector[1];
+        let [_, _, i32, i64] = of_vector;
+        assert_eq!(of_column, [is_text, is_text, i32, i64], "{name}");
 
         // The filter of the column, with its header and without it.
         let bitset = convert(&*filter, Format::ParquetBitset).unwrap();
         assert!(bitset.to_bytes() == vector.bytes(), "{name}");
         assert_eq!(bitset.false_positive_rate(), filter.false_positive_rate(), "{name}");
         let with_header = convert(&*filter, Format::ParquetHeader).unwrap();
-        let offset = vector.field("extra")["bloom_filter_offset"].as_u64().unwrap() as usize;
+        let extra = |field: &str| vector.field("extra")[field].as_u64().unwrap();
+        let offset = extra("bloom_filter_offset") as usize;
         assert!(file[offset..].starts_with(&with_header.to_bytes()), "{name}");
+        let length = bitset.encoded_len() + extra("header_length");
+        assert_eq!(with_header.encoded_len(), length, "{name}");
         let formats = Format::named("parquet").unwrap();
         let again = read(formats, &with_header.to_bytes(), None).unwrap();
         assert_eq!(again.format(), Format::ParquetHeader, "{name}");
@@ -111,11 +116,18 @@ fn file(row_groups: &[Vec<Column<'_>>]) -> Vec<u8> {
     file
 }
 
+/// Returns a filter of this number of bytes.
+fn bitset(bytes: usize, keys: &[&str]) -> AnyFilter {
+    let mut filter = read(&[Format::ParquetBitset], &vec![0; bytes], None).unwrap();
+    for key in keys {
+        filter.insert(Key::Text(key)).unwrap();
+    }
+    filter
+}
+
 /// Returns a filter of this number of bytes with one key, and its header.
-fn with_key(bytes: u64, key: &str) -> Vec<u8> {
-    let mut filter = ParquetFilter::new(bytes).unwrap();
-    filter.insert(Key::Text(key)).unwrap();
-    filter.to_bytes_with_header()
+fn with_key(bytes: usize, key: &str) -> Vec<u8> {
+    convert(&*bitset(bytes, &[key]), Format::ParquetHeader).unwrap().to_bytes()
 }
 
 /// Returns the names in an error.
@@ -140,7 +152,6 @@ fn a_column_is_named_by_its_path() {
         assert_eq!(filter.contains(Key::Text(key)), Ok(true), "{name}");
         assert_eq!(filter.contains(Key::Text(absent)), Ok(false), "{name}");
         assert!(filter.takes(KeyType::Text) && !filter.takes(KeyType::I64), "{name}");
-        assert_eq!(ParquetFileFilter::from_bytes(&file, Some(name)).unwrap().column(), name);
         // A copy has the same column.
         let copy = convert(&*filter, Format::ParquetFile).unwrap();
         assert_eq!(copy.contains(Key::Text(absent)), Ok(false), "{name}");
@@ -189,11 +200,7 @@ fn a_key_may_be_in_any_row_group() {
     assert_eq!(filter.parameters()[..2], [("bits", 3 * 512), ("row groups", 3)]);
     // Filters of one size become one filter.
     let union = convert(&*filter, Format::ParquetBitset).unwrap();
-    let mut expected = ParquetFilter::new(64).unwrap();
-    for key in ["a", "b", "c"] {
-        expected.insert(Key::Text(key)).unwrap();
-    }
-    assert!(union.to_bytes() == expected.to_bytes());
+    assert!(union.to_bytes() == bitset(64, &["a", "b", "c"]).to_bytes());
     let other = file(&[group(64, "a"), group(32, "b")]);
     let filter = open(&other, None).unwrap();
     assert_eq!(filter.contains(Key::Text("b")), Ok(true));
@@ -279,21 +286,41 @@ fn a_wrapped_file_is_loaded_by_its_column() {
 fn damaged_files_and_headers_are_refused_or_work() {
     let group = |key| vec![(&["id"][..], Some(with_key(64, key)))];
     let file = file(&[group("a"), group("b")]);
-    let read_file = |bytes: &[u8]| ParquetFileFilter::from_bytes(bytes, None);
-    damage::damage(&file, true, |bytes| damage::is_used(bytes, read_file));
+    damage::damage(&file, true, |bytes| damage::is_used(bytes, &[Format::ParquetFile]));
     let header = with_key(64, "a");
-    damage::damage(&header, true, |bytes| {
-        let read = ParquetFilter::from_bytes_with_header(bytes);
-        read.map(|mut filter| damage::exercise(&mut filter)).is_ok()
-    });
-    damage::trail(&header, ParquetFilter::from_bytes_with_header);
+    damage::damage(&header, true, |bytes| damage::is_used(bytes, &[Format::ParquetHeader]));
+    damage::trail(&header, Format::ParquetHeader);
     // An unknown field makes the header as long as a block: the bytes could be a bitset.
     let unknown = [&header[..15], &[0x88, 13], &[b'x'; 13], &header[15..]].concat();
     assert_eq!(unknown.len(), 64 + 31);
-    assert!(ParquetFilter::from_bytes_with_header(&unknown).is_ok());
+    assert!(read(&[Format::ParquetHeader], &unknown, None).is_ok());
     let unknown = [&header[..15], &[0x88, 14], &[b'x'; 14], &header[15..]].concat();
-    let error = ParquetFilter::from_bytes_with_header(&unknown).unwrap_err();
+    let error = read(&[Format::ParquetHeader], &unknown, None).unwrap_err();
     assert!(matches!(error, Error::Field { field: "the length of the header", .. }), "{error}");
-    let filter = read(Format::named("parquet").unwrap(), &unknown, None).unwrap();
+    let filter = open(&unknown, None).unwrap();
     assert_eq!(filter.format(), Format::ParquetBitset);
+}
+
+/// All values of the bytes of the metadata, and of the header.
+#[test]
+fn damaged_files_of_the_writers_are_refused_or_work() {
+    let is_used = |file: &[u8]| damage::is_used(file, &[Format::ParquetFile]);
+    let mut damaged_files = 0;
+    for (vector, file) in files().into_iter().filter(|(_, file)| file.len() < 4000) {
+        damage::damage(&file, true, is_used);
+        let offset = vector.field("extra")["bloom_filter_offset"].as_u64().unwrap() as usize;
+        for place in (offset..offset + 16).chain(file.len() - 600..file.len()) {
+            for new in 0..=255 {
+                let mut damaged = file.clone();
+                damaged[place] = new;
+                is_used(&damaged);
+            }
+        }
+        damaged_files += 1;
+    }
+    assert_eq!(damaged_files, 3);
+    // Lists in lists in lists.
+    let bytes = [b"PAR1", &[0x19; 5000][..], &5000_u32.to_le_bytes(), b"PAR1"].concat();
+    let error = open(&bytes, None).unwrap_err();
+    assert!(matches!(error, Error::Field { field: "the depth of a structure", .. }), "{error}");
 }

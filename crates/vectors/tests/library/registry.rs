@@ -1,34 +1,14 @@
-//! Filters of a format that is known only when the program runs: every vector by the name of its
-//! system.
+//! Names, parameters, rates and conversions of filters whose format is known only when the program
+//! runs.
 
 use proptest::prelude::*;
 use statrs::distribution::{Binomial, DiscreteCDF};
-use tamis_formats::foreign::{
-    AnyFilter, Error, Filter, Format, Key, KeyType, LevelDbFilter, LevelDbFilterBlock, convert,
-    read,
-};
-use tamis_vectors::{Vector, vectors};
+use tamis_formats::foreign::{Error, Format, Key, KeyType, convert, read};
+use tamis_formats::{LoadError, Options};
+use tamis_vectors::vectors;
 
+use crate::every::{BLOCK, SYSTEMS, all, emptied, read_by_name};
 use crate::key;
-
-const SYSTEMS: [&str; 13] = [
-    "bits_and_blooms",
-    "datasketches",
-    "go_cuckoo",
-    "guava",
-    "hadoop",
-    "leveldb",
-    "orc",
-    "parquet",
-    "pybloom_live",
-    "rbloom",
-    "redisbloom",
-    "rocksdb",
-    "spark",
-];
-
-/// The filter block of a table of LevelDB. A bare `leveldb` is a filter.
-const BLOCK: &str = "table_bpk10";
 
 /// The least probability of a number of false positives, on each side. The vectors do not change,
 /// so no run fails by chance.
@@ -36,91 +16,6 @@ const BLOCK: &str = "table_bpk10";
 /// POWER: with the 10,000 queries of a vector, it finds with a probability of 0.9 a rate of 1 %
 /// that is half or double as estimated, and one of 10 % that is 0.83 or 1.17 times as estimated.
 const ALPHA: f64 = 1e-5;
-
-/// Returns all vectors that are Bloom or cuckoo filters, and their formats as the manifests say.
-pub(crate) fn all() -> Vec<(Vector, Format)> {
-    let all = SYSTEMS.into_iter().flat_map(vectors);
-    let all = all.filter(|vector| !vector.name().starts_with("ribbon"));
-    let all: Vec<_> = all.map(|vector| (format_of(&vector), vector)).collect();
-    assert_eq!(all.len(), 106);
-    all.into_iter().map(|(format, vector)| (vector, format)).collect()
-}
-
-fn format_of(vector: &Vector) -> Format {
-    let is = |param: &str, value: &str| vector.param(param).as_str() == Some(value);
-    let first = |of: bool, one, other| if of { one } else { other };
-    match &*vector.system {
-        "bits_and_blooms" => Format::BitsAndBlooms,
-        "datasketches" => Format::DataSketches,
-        "go_cuckoo" => Format::GoCuckoo,
-        "guava" => {
-            first(is("strategy", "MURMUR128_MITZ_64"), Format::GuavaMitz64, Format::GuavaMitz32)
-        }
-        "hadoop" => first(is("class", "BloomFilter"), Format::HadoopBloom, Format::HadoopCounting),
-        "leveldb" => first(vector.name() == BLOCK, Format::LevelDbBlock, Format::LevelDbFilter),
-        "orc" => Format::Orc,
-        "parquet" => Format::ParquetBitset,
-        "pybloom_live" => {
-            first(is("class", "BloomFilter"), Format::PybloomBloom, Format::PybloomScalable)
-        }
-        "rbloom" => Format::Rbloom,
-        "redisbloom" => {
-            first(vector.name().starts_with("bf"), Format::RedisBloom, Format::RedisCuckoo)
-        }
-        "rocksdb" => {
-            let is_new = vector.param("format_version").as_u64() == Some(5);
-            first(is_new, Format::RocksDbFormat5, Format::RocksDbLegacy)
-        }
-        _ => first(vector.param("version").as_u64() == Some(1), Format::SparkV1, Format::SparkV2),
-    }
-}
-
-/// Reads a vector by the name of its system.
-pub(crate) fn read_by_name(vector: &Vector) -> AnyFilter {
-    let name = if vector.name() == BLOCK { "leveldb:block" } else { &vector.system };
-    let formats = Format::named(name).unwrap();
-    read(formats, &vector.bytes(), None).unwrap_or_else(|error| panic!("{vector:?}: {error}"))
-}
-
-#[test]
-fn every_vector_is_read_by_the_name_of_its_system() {
-    for (vector, format) in all() {
-        let (name, filter) = (vector.name(), read_by_name(&vector));
-        assert_eq!(filter.format(), format, "{name}");
-        assert_eq!(format.system(), vector.system, "{name}");
-        let bytes = vector.bytes();
-        assert!(filter.to_bytes() == bytes, "{name}: written with other bytes");
-        let deleted = vector.deleted();
-        for inserted in vector.inserted().iter().filter(|inserted| !deleted.contains(inserted)) {
-            assert_eq!(filter.contains(key(inserted)), Ok(true), "{name}: {inserted:?}");
-        }
-        // The other formats of the system refuse the bytes, whatever the order of the formats.
-        let others = Format::ALL.iter().copied();
-        let others = others.filter(|other| *other != format && other.system() == format.system());
-        for other in others.filter(|_| vector.system != "leveldb") {
-            let error = read(&[other], &bytes, None).unwrap_err();
-            assert!(!error.to_string().is_empty(), "{name}: {other}");
-            for formats in [[format, other], [other, format]] {
-                assert_eq!(read(&formats, &bytes, None).unwrap().format(), format, "{name}");
-            }
-        }
-        // Its keys are known.
-        let types = [
-            ("bytes", KeyType::Bytes),
-            ("utf8", KeyType::Text),
-            ("i32", KeyType::I32),
-            ("i64", KeyType::I64),
-        ];
-        let key_type = types.iter().find(|(of, _)| *of == vector.key_type()).unwrap().1;
-        assert!(filter.takes(key_type), "{name}: {key_type}");
-        let integers = ["datasketches", "guava", "orc", "parquet", "spark"];
-        let takes = integers.contains(&&*vector.system);
-        assert_eq!(filter.takes(KeyType::I64), takes, "{name}");
-        assert_eq!(filter.takes(KeyType::I32), takes, "{name}");
-        assert_eq!(filter.takes(KeyType::Bytes), vector.system != "pybloom_live", "{name}");
-        assert!(filter.takes(KeyType::Text), "{name}");
-    }
-}
 
 #[test]
 fn the_parameters_are_those_of_the_manifests() {
@@ -285,7 +180,7 @@ fn what_is_something_else_is_no_filter() {
     let wrapped = {
         let mut bytes = Vec::new();
         let filter = Format::LevelDbFilter.build(1000, None, None).unwrap();
-        tamis_formats::Options::new().write_foreign(&*filter, &mut bytes).unwrap();
+        Options::new().write_foreign(&*filter, &mut bytes).unwrap();
         bytes
     };
     let text = "https://example.org/é\r\n".repeat(32).into_bytes();
@@ -304,30 +199,83 @@ fn what_is_something_else_is_no_filter() {
     assert!(leveldb(&text[..63]) && leveldb(&[&text[..], &[0]].concat()));
 }
 
+/// Returns a filter block whose filters have the keys of these lists. A list without keys has no
+/// filter.
+fn block(lists: &[Vec<String>]) -> Vec<u8> {
+    let (mut bytes, mut offsets) = (Vec::new(), Vec::new());
+    for list in lists {
+        offsets.extend((bytes.len() as u32).to_le_bytes());
+        if !list.is_empty() {
+            let mut filter = Format::LevelDbFilter.build(list.len() as u64, None, None).unwrap();
+            list.iter().for_each(|key| assert!(filter.insert(Key::Text(key)).is_ok()));
+            bytes.extend(filter.to_bytes());
+        }
+    }
+    let end = bytes.len() as u32;
+    [bytes, offsets, end.to_le_bytes().to_vec(), vec![11]].concat()
+}
+
 /// A bare `leveldb` is a filter, but not if the bytes are a block: no key would be found.
 #[test]
 fn a_block_of_leveldb_must_be_named() {
     let leveldb = |bytes: &[u8]| read(Format::named("leveldb").unwrap(), bytes, None);
-    let key = |number: &u64| number.to_string();
     for stretches in [0, 1, 2, 9] {
-        let keys: Vec<_> = (0..stretches * 100).collect();
-        let texts: Vec<_> = keys.iter().map(key).collect();
-        let keys = keys.iter().zip(&texts);
         // Every third stretch of the table has no data block.
-        let keys = keys.map(|(number, text)| (number / 100 * 3 / 2 * 2048, Key::Text(text)));
-        let block = LevelDbFilterBlock::new(16, keys).unwrap();
-        let error = leveldb(block.as_bytes()).unwrap_err();
+        let numbers =
+            |stretch| (if stretch % 3 == 2 { 0..0 } else { 0..100 }).map(move |i| (stretch, i));
+        let list = |stretch| numbers(stretch).map(|key| format!("{key:?}")).collect::<Vec<_>>();
+        let lists: Vec<_> = (0..stretches).map(list).collect();
+        let block = block(&lists);
+        let error = leveldb(&block).unwrap_err();
         assert!(error.to_string().contains("name the format leveldb:block"), "{error}");
         for name in ["leveldb:block", "leveldb:filter"] {
-            assert!(read(Format::named(name).unwrap(), block.as_bytes(), None).is_ok());
+            assert!(read(Format::named(name).unwrap(), &block, None).is_ok());
+        }
+        let block = read(&[Format::LevelDbBlock], &block, None).unwrap();
+        for key in lists.iter().flatten() {
+            assert_eq!(block.contains(Key::Text(key)), Ok(true), "{key} of {stretches}");
         }
     }
     // Filters whose number of hash functions is the base of a block.
     for count in 0..2000 {
-        let mut filter = LevelDbFilter::new(100 + count % 7, 16).unwrap();
-        (0..count / 20).for_each(|item| _ = filter.insert(Key::Text(&key(&(count + item)))));
+        let mut filter = Format::LevelDbFilter.build(100 + count % 7, Some(5e-4), None).unwrap();
+        assert_eq!(filter.parameters()[1], ("hash functions", 11));
+        (count..count + count / 20)
+            .for_each(|item| _ = filter.insert(Key::Text(&item.to_string())));
         assert!(leveldb(&filter.to_bytes()).is_ok(), "{count}");
     }
+}
+
+/// The keys stand in the order of their bytes in the table, and neighbouring filters have
+/// neighbouring runs of keys.
+#[test]
+fn the_filters_of_a_block_of_leveldb_are_those_of_its_keys() {
+    let vectors = vectors("leveldb");
+    let vector = vectors.iter().find(|vector| vector.name() == BLOCK).unwrap();
+    let (bytes, mut keys) = (vector.bytes(), vector.inserted());
+    keys.sort_by_key(|of| match key(of) {
+        Key::Bytes(bytes) => bytes.to_vec(),
+        other => panic!("{other:?}"),
+    });
+    let offset = |at: usize| u32::from_le_bytes(*bytes[at..].first_chunk().unwrap()) as usize;
+    let offsets = offset(bytes.len() - 5);
+    let (mut rest, mut filters, mut built) = (keys.iter(), 0, Vec::new());
+    for at in (offsets..bytes.len() - 5).step_by(4) {
+        let file = &bytes[offset(at)..offset(at + 4)];
+        if file.is_empty() {
+            continue;
+        }
+        let empty = emptied(Format::LevelDbFilter, file);
+        let mut filter = read(&[Format::LevelDbFilter], &empty, None).unwrap();
+        // 10 bits per key, rounded up to bytes, and a byte with the number of hash functions.
+        for of in rest.by_ref().take(8 * (file.len() - 1) / 10) {
+            filter.insert(key(of)).unwrap();
+        }
+        built.extend(filter.to_bytes());
+        filters += 1;
+    }
+    assert!(rest.len() == 0 && filters > 1, "{} keys after {filters} filters", rest.len());
+    assert!(bytes[..offsets] == built, "built with other bytes");
 }
 
 /// A filter of DataSketches without a set bit is an empty one, in a union too.
@@ -367,4 +315,24 @@ fn the_error_is_that_of_the_likeliest_format() {
     assert!(matches!(read("parquet", &[0; 33]), Error::Field { .. }));
     let error = tamis_formats::foreign::read(&[], &[0; 33], None).unwrap_err();
     assert_eq!(error, Error::Column { columns: String::new() });
+}
+
+/// The format in the header of a file of Tamis decides, not the first one that takes the bytes.
+#[test]
+fn the_format_in_the_header_is_the_one_that_was_saved() {
+    for (vector, format) in all() {
+        let mut bytes = Vec::new();
+        Options::new().write_foreign(&*read_by_name(&vector), &mut bytes).unwrap();
+        for other in Format::ALL.iter().filter(|other| **other != format) {
+            let mut changed = bytes.clone();
+            changed[152] = other.code();
+            let sum = twox_hash::XxHash3_64::oneshot(&changed[..248]);
+            changed[248..256].copy_from_slice(&sum.to_le_bytes());
+            match Options::new().read_foreign(&changed[..], None) {
+                Ok(filter) => assert_eq!(filter.format(), *other),
+                Err(LoadError::Foreign { format, .. }) => assert_eq!(format, *other),
+                Err(error) => panic!("{}: {other}: {error}", vector.name()),
+            }
+        }
+    }
 }

@@ -9,9 +9,9 @@ use crate::{lines, options};
 
 /// The options for the sizes of a vector that a capacity and a rate determine, with the format.
 fn sizes(vector: &Vector) -> Option<Vec<String>> {
-    let Arguments { format, capacity, rate, seed } = vector.arguments()?;
+    let Arguments { capacity, rate, seed } = vector.arguments()?;
     let mut args =
-        ["--to", format, "--capacity", &capacity.to_string()].map(str::to_owned).to_vec();
+        ["--to", vector.format(), "--capacity", &capacity.to_string()].map(str::to_owned).to_vec();
     args.extend(rate.into_iter().flat_map(|rate| ["--rate".to_owned(), rate.to_string()]));
     args.extend(seed.into_iter().flat_map(|seed| ["--seed".to_owned(), seed.to_string()]));
     Some(args)
