@@ -313,7 +313,7 @@ mod tests {
     /// one reader and not by the other.
     #[test]
     fn the_regressions_are_files_that_load() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/regressions/load_native");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/regressions/load_diff");
         let mut kinds = Vec::new();
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

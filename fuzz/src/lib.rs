@@ -7,7 +7,7 @@ mod edit;
 mod file;
 mod foreign;
 mod load_diff;
-mod load_native;
+mod load_second;
 mod load_set;
 mod load_table;
 mod memory_file;

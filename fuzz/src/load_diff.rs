@@ -1,4 +1,4 @@
-//! Loads arbitrary files in every way: all ways have one verdict.
+//! Loads arbitrary files in every way: all ways have one verdict, which is that of a second reader.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,7 +11,9 @@ use tamis::hash::AnyStable;
 use tamis_formats::{Info, LoadError, MapFile, Options, Saved};
 
 use crate::file::{file_of, types, with_kind};
+use crate::load_second;
 use crate::memory_file::memory_file;
+use crate::reader::Reader;
 
 /// A type of filter that can be saved, and mapped or not.
 pub(crate) trait Ways: Saved {
@@ -43,8 +45,15 @@ ways!(ScalableBloom OnceScalableBloom CountingBloom RotatingBloom, |file, option
 /// Checks one file.
 pub(crate) fn load_diff(data: &[u8]) {
     let bytes = file_of(data);
-    let kind = Info::read(&bytes[..]).map_or(tamis_formats::Kind::Bloom, |info| info.kind());
-    with_kind!(kind, F => check::<F>(&bytes));
+    let (info, reader) = (Info::read(&bytes[..]).ok(), Reader::new(&bytes));
+    assert!(info.is_some() || reader.is_err(), "the second reader takes a header that is refused");
+    let kind = info.as_ref().map_or(tamis_formats::Kind::Bloom, Info::kind);
+    with_kind!(kind, F => {
+        check::<F>(&bytes, info.as_ref());
+        if let Some(info) = &info {
+            load_second::check::<F>(&bytes, info, reader);
+        }
+    });
 }
 
 /// Loads bytes in every way: from a file, from a stream, mapped, and through serde. Returns the
@@ -66,9 +75,8 @@ pub(crate) fn verdicts<F: Ways>(bytes: &[u8], options: &Options) -> [Option<Load
     [load, frozen, read, map]
 }
 
-fn check<F: Ways<Hasher = AnyStable>>(bytes: &[u8]) {
-    let info = Info::read(bytes).ok();
-    let normalization = info.as_ref().map_or_else(Default::default, Info::normalization);
+fn check<F: Ways<Hasher = AnyStable>>(bytes: &[u8], info: Option<&Info>) {
+    let normalization = info.map_or_else(Default::default, Info::normalization);
     let text = |error: &Option<LoadError>| format!("{error:?}");
     for live in [false, true] {
         let options = Options::new().normalization(normalization).live(live);
@@ -83,7 +91,7 @@ fn check<F: Ways<Hasher = AnyStable>>(bytes: &[u8]) {
             _ => assert_eq!(text(&read), text(&load), "read and loaded"),
         }
         // A live file is never mapped for queries.
-        match (&info, &map) {
+        match (info, &map) {
             (Some(info), Some(LoadError::Live)) if live => assert!(info.is_live()),
             _ => assert_eq!(text(&map), text(&frozen), "mapped and loaded"),
         }
