@@ -1,5 +1,5 @@
-//! Compares a file with the second reader: the verdict and the answers are the same, and a file that
-//! loads is the one that a save would write.
+//! Compares a file with the second reader: the verdict and the answers are the same, and a file
+//! that loads is the one that a save would write.
 
 use tamis::hash::{AnyStable, HashItem};
 use tamis::{Filter, Frozen};
