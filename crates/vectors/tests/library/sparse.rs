@@ -9,6 +9,7 @@ use crate::key;
 
 /// The bytes that are compared with zeros at once.
 const PAGE: usize = 4096;
+static ZEROS: [u8; PAGE] = [0; PAGE];
 
 /// Takes a filter as it is written, and keeps only the header and the places of its bits.
 struct Places {
@@ -31,7 +32,7 @@ impl io::Write for Places {
         }
         for page in bytes.chunks(PAGE) {
             // Nearly all pages are empty.
-            if *page != [0; PAGE][..page.len()] {
+            if page != &ZEROS[..page.len()] {
                 for (at, byte) in (self.read..).zip(page) {
                     let at = if self.big_endian_words { at ^ 7 } else { at };
                     let bits = (0..8).filter(|bit| byte >> bit & 1 == 1);
