@@ -1,7 +1,7 @@
 //! A filter for 10,000 digests at 0.0005 that gets three times as many: Guava's filter has a fixed
 //! size, and ours grow.
 
-use tamis::formats::foreign::{Filter as _, GuavaFilter, GuavaStrategy, Key};
+use tamis::formats::foreign::{AnyFilter, Format, Key};
 use tamis::hash::Rapid;
 use tamis::{CuckooFilter, ScalableBloomFilter};
 use tamis_redis::RedisBloomFilter;
@@ -31,7 +31,7 @@ trait Memory {
     fn size(&self) -> Fallible<u64>;
 }
 
-impl Memory for GuavaFilter {
+impl Memory for AnyFilter {
     fn insert_all(&mut self, keys: &[String]) -> Fallible {
         for key in keys {
             self.insert(Key::Text(key))?;
@@ -103,7 +103,7 @@ pub(crate) fn add(table: &mut Table, bounds: &mut Bounds, size: Size) -> Fallibl
          another absent string?",
         number(CAPACITY)
     ));
-    let mut guava = GuavaFilter::new(GuavaStrategy::Mitz64, CAPACITY, RATE)?;
+    let mut guava = Format::GuavaMitz64.build(CAPACITY, Some(RATE), None)?;
     let [bits, probes] = ["bits", "hash functions"].map(|name| {
         let all = guava.parameters();
         all.iter().find(|(of, _)| *of == name).map_or(0, |(_, value)| *value)

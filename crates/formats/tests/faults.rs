@@ -22,7 +22,7 @@ use crew::{Board, Role, until};
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tamis_bloom::BloomFilter;
 use tamis_cuckoo::CuckooFilter;
-use tamis_formats::foreign::{self, Key, LevelDbFilterBlock};
+use tamis_formats::foreign::{Error, Format};
 use tamis_formats::{SaveError, Saved, SetInfo, SetWriter, encoded_len, load, save};
 use tamis_hash::{HashItem, Rapid};
 
@@ -201,15 +201,17 @@ fn save_and_move(role: &Role) {
     set.finish().unwrap();
 }
 
-/// The offset of one block can require more offsets of filters than there is memory.
+/// A filter of another system for more keys than there is memory for.
 #[test]
-fn a_filter_block_for_a_huge_table_is_an_error() {
+fn a_filter_of_another_system_that_is_too_large_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     assert!(Role::start("reserver", 0, folder.path()).wait().success());
 }
 
 fn reserve_too_much() {
     setrlimit(Resource::As, Rlimit { current: Some(1 << 30), maximum: None }).unwrap();
-    let block = LevelDbFilterBlock::new(10, [(1 << 42, Key::Text("a"))]);
-    assert!(matches!(block, Err(foreign::Error::Alloc { .. })), "{block:?}");
+    let built = |capacity| Format::BitsAndBlooms.build(capacity, None, None);
+    assert!(built(1 << 20).is_ok());
+    let error = built(1 << 36).unwrap_err();
+    assert!(matches!(error, Error::Alloc { bytes } if bytes > 1 << 36), "{error}");
 }

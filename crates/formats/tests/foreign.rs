@@ -6,9 +6,7 @@ use std::path::Path;
 
 use crate::bytes::{Broken, Bytes};
 use crate::common::{Bloom, Small, bytes_of, small_bloom};
-use tamis_formats::foreign::{
-    AnyFilter, Error, Filter, Format, Key, ParquetFileFilter, ParquetFilter,
-};
+use tamis_formats::foreign::{self, AnyFilter, Error, Filter, Format, Key, convert};
 use tamis_formats::{Info, LoadError, Options, load, read};
 use twox_hash::XxHash3_64;
 
@@ -208,8 +206,26 @@ fn errors_of_the_system_are_passed_on() {
 /// The header says what the bytes are, so that they may look like something else.
 #[test]
 fn a_filter_that_looks_like_text_comes_back() {
-    let filter = ParquetFilter::from_bytes(&[b'A'; 64]).unwrap();
-    assert_eq!(verdict(&wrapped(&filter).0), None);
+    let mut bytes = parquet_header(&[]);
+    let start = bytes.len() - 64;
+    bytes[start..].fill(b'A');
+    let filter = foreign::read(&[Format::ParquetHeader], &bytes, None).unwrap();
+    let filter = convert(&*filter, Format::ParquetBitset).unwrap();
+    let text = filter.to_bytes();
+    assert!(matches!(
+        foreign::read(&[Format::ParquetBitset], &text, None),
+        Err(Error::NoFilter { .. })
+    ));
+    let wrapped = wrapped(&*filter);
+    assert_eq!(verdict(&wrapped.0), None);
+    assert!(Options::new().read_foreign(&wrapped.0[..], None).unwrap().to_bytes() == text);
+}
+
+/// Returns a filter of 64 bytes with its header.
+fn parquet_header(key: &[u8]) -> Vec<u8> {
+    let mut filter = foreign::read(&[Format::ParquetBitset], &[0; 64], None).unwrap();
+    filter.insert(Key::Bytes(key)).unwrap();
+    convert(&*filter, Format::ParquetHeader).unwrap().to_bytes()
 }
 
 /// The footer of a Parquet file with a filter for each of two columns, in Thrift.
@@ -224,14 +240,10 @@ const TWO_COLUMNS: &[u8] = &[
 /// A file and a stream are asked for the same columns.
 #[test]
 fn a_column_of_several_comes_back() {
-    let [one, other] = [b"one", b"two"].map(|key| {
-        let mut filter = ParquetFilter::new(64).unwrap();
-        filter.insert(Key::Bytes(key)).unwrap();
-        filter.to_bytes_with_header()
-    });
+    let [one, other] = [b"one", b"two"].map(|key| parquet_header(key));
     let length = (TWO_COLUMNS.len() as u32).to_le_bytes();
     let file = [b"PAR1", &one[..], &other, TWO_COLUMNS, &length, b"PAR1"].concat();
-    let wrapped = wrapped(&ParquetFileFilter::from_bytes(&file, Some("a")).unwrap());
+    let wrapped = wrapped(&*foreign::read(&[Format::ParquetFile], &file, Some("a")).unwrap());
     for (column, key) in [("a", b"one"), ("b", b"two")] {
         let filter = Options::new().read_foreign(&wrapped.0[..], Some(column)).unwrap();
         assert_eq!(filter.contains(Key::Bytes(key)), Ok(true));
