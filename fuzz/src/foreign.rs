@@ -79,7 +79,8 @@ fn check(data: &[u8]) -> bool {
     let Some((&choice, bytes)) = data.split_first() else { return false };
     let one = usize::from(choice) % Format::ALL.len();
     let formats = if choice == ALL { Format::ALL } else { &Format::ALL[one..=one] };
-    formats.iter().fold(false, |some, &format| check_format(format, bytes) || some)
+    // All of them, also after the first one that it is.
+    formats.iter().filter(|&&format| check_format(format, bytes)).count() > 0
 }
 
 /// Checks bytes that may be a filter of a format. Returns whether they are.

@@ -67,13 +67,13 @@ fn changed(data: &[u8], seed: u64) -> Vec<u8> {
     let mut next = generator(seed);
     let mut data = data.to_vec();
     for _ in 0..=next() % 4 {
-        let end = if next() % 4 == 0 { data.len() } else { data.len().min(64) };
+        let end = if next().is_multiple_of(4) { data.len() } else { data.len().min(64) };
         if end > 1 {
             let byte = &mut data[1 + next() % (end - 1)];
-            *byte = if next() % 2 == 0 { *byte ^ 1 << (next() % 8) } else { next() as u8 };
+            *byte = if next().is_multiple_of(2) { *byte ^ 1 << (next() % 8) } else { next() as u8 };
         }
     }
-    if next() % 8 == 0 {
+    if next().is_multiple_of(8) {
         data.truncate(1 + next() % data.len());
     }
     data
