@@ -1,9 +1,11 @@
 //! The part that the filter types share: the array, the hasher, and the operations by hash.
 
+use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 
 use tamis_core::BuildError;
+use tamis_core::many::change;
 use tamis_hash::ItemHasher;
 use tamis_sync::{LINE_WORDS, out_of_memory, run_batches};
 
@@ -122,6 +124,25 @@ impl<A: Array, T: ?Sized, S> Shared<A, T, S> {
     ) {
         let Self { array, hasher, .. } = self;
         run_batches(InsertMut(array), items.into_iter().map(|item| hash(hasher, item)), on_result);
+    }
+
+    /// Hashes all items, then inserts them.
+    #[inline]
+    pub(crate) fn collect_many_mut<I>(
+        &mut self,
+        items: impl IntoIterator<Item = I>,
+        hash: impl Fn(&S, I) -> u64,
+    ) -> Vec<bool> {
+        let Self { array, hasher, .. } = self;
+        let hashes = items.into_iter().map(|item| hash(hasher, item));
+        change(
+            array,
+            hashes,
+            |array, hash| array.insert_mut(hash),
+            |array, all, results| {
+                run_batches(InsertMut(&mut **array), all, |_, new| results.push(new));
+            },
+        )
     }
 
     pub(crate) fn clear(&mut self) {

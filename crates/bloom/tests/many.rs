@@ -20,7 +20,8 @@ macro_rules! same {
                     let builder = $filter::<u16>::builder().bits(bits).probes(probes);
                     builder.hasher(Rapid::with_seed(7)).build().unwrap()
                 };
-                let (one, many, mut exclusive) = (new(), new(), new());
+                let (one, many) = (new(), new());
+                let (mut exclusive, mut collected) = (new(), new());
                 for items in items.chunks(part) {
                     let expected: Vec<_> = items.iter().map(|item| one.insert(item)).collect();
                     let (mut results, mut exclusive_results) = (vec![], vec![]);
@@ -28,13 +29,14 @@ macro_rules! same {
                     exclusive.get_mut().insert_many_with(items, |number, new| {
                         exclusive_results.push((number, new));
                     });
+                    prop_assert_eq!(&collected.get_mut().insert_many(items), &expected);
                     let expected: Vec<_> = expected.into_iter().enumerate().collect();
                     prop_assert_eq!(&results, &expected);
                     prop_assert_eq!(&exclusive_results, &expected);
                 }
                 let queried: Vec<u16> = (0..1000).collect();
                 let expected: Vec<_> = queried.iter().map(|item| one.contains(item)).collect();
-                for filter in [&many, &exclusive] {
+                for filter in [&many, &exclusive, &collected] {
                     let mut results = vec![];
                     filter.contains_many_with(&queried, |number, hit| {
                         assert_eq!(number, results.len());

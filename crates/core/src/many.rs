@@ -27,8 +27,14 @@ pub fn insert<F: Hashed + ?Sized>(
     filter: &F,
     hashes: impl IntoIterator<Item = u64>,
 ) -> Vec<F::Inserted> {
-    let one = |hash| filter.insert_hash(hash);
-    change(hashes, one, |all, results| filter.insert_hashes(all, |_, result| results.push(result)))
+    change(
+        filter,
+        hashes,
+        |filter, hash| filter.insert_hash(hash),
+        |filter, all, results| {
+            filter.insert_hashes(all, |_, result| results.push(result));
+        },
+    )
 }
 
 /// Removes a copy of each of many items and collects the results, as [`insert`] does.
@@ -37,8 +43,14 @@ pub fn remove<F: HashedCopies + ?Sized>(
     filter: &F,
     hashes: impl IntoIterator<Item = u64>,
 ) -> Vec<bool> {
-    let one = |hash| filter.remove_hash(hash);
-    change(hashes, one, |all, results| filter.remove_hashes(all, |_, result| results.push(result)))
+    change(
+        filter,
+        hashes,
+        |filter, hash| filter.remove_hash(hash),
+        |filter, all, results| {
+            filter.remove_hashes(all, |_, result| results.push(result));
+        },
+    )
 }
 
 /// Queries many items and collects the results.
@@ -57,19 +69,21 @@ pub fn contains<F: Hashed + ?Sized>(
     results
 }
 
-/// Pulls all hashes, then changes the filter: one by one if they are few, otherwise as a batch.
+/// Pulls all hashes, then changes the filter: one by one if they are few, otherwise as a batch. The
+/// filter is a shared or an exclusive reference.
 #[inline]
-fn change<R>(
+pub fn change<F, R>(
+    mut filter: F,
     hashes: impl IntoIterator<Item = u64>,
-    one: impl Fn(u64) -> R,
-    many: impl FnOnce(Vec<u64>, &mut Vec<R>),
+    one: impl Fn(&mut F, u64) -> R,
+    many: impl FnOnce(&mut F, Vec<u64>, &mut Vec<R>),
 ) -> Vec<R> {
     let mut hashes = hashes.into_iter();
     // A few hashes need no memory of their own.
     let mut few = ArrayVec::<u64, FEW>::new();
     few.extend(hashes.by_ref().take(FEW));
     let Some(next) = (if few.is_full() { hashes.next() } else { None }) else {
-        return few.iter().map(|&hash| one(hash)).collect();
+        return few.iter().map(|&hash| one(&mut filter, hash)).collect();
     };
     let mut all = few.to_vec();
     all.push(next);
@@ -80,6 +94,6 @@ fn change<R>(
         end += MOST_RESERVED;
     }
     let mut results = Vec::with_capacity(all.len());
-    many(all, &mut results);
+    many(&mut filter, all, &mut results);
     results
 }
