@@ -280,40 +280,6 @@ mod tests {
         }
     }
 
-    /// The words that are read make the same filter again, and the counters lie where the
-    /// documentation says.
-    #[test]
-    fn counters_are_read_and_rebuilt() {
-        let builder = CountingBloomFilter::<u64>::builder().capacity(500).words(2);
-        let filter = builder.hasher(Rapid::with_seed(1)).build().unwrap();
-        for item in 0..1000 {
-            filter.insert(&(item % 700));
-        }
-        let geometry = filter.geometry();
-        let mut copied = Lines::zeroed(lines(geometry)).unwrap();
-        for (number, line) in (0..).zip(copied.iter_mut()) {
-            for (to, word) in line.words.iter_mut().zip(read_line(&filter, number)) {
-                to.update(|to| *to = word);
-            }
-        }
-        let copy: CountingBloomFilter<u64, Rapid> =
-            from_lines(geometry, 500, Rapid::with_seed(1), copied).unwrap();
-        assert!((0..2000).all(|item| copy.count(&item) == filter.count(&item)));
-        let blocked = BlockedBloomFilter::from(&filter);
-        for line in 0..lines(geometry) {
-            let counters = read_line(&filter, line);
-            for (word, bit) in (0..2).flat_map(|word| (0..64).map(move |bit| (word, bit))) {
-                let counter = counters[4 * word + bit % 4] >> (4 * (bit / 4)) & 15;
-                let of_blocked = read_line(&blocked, line / 4)[(line % 4) as usize * 2 + word];
-                assert_eq!(counter != 0, of_blocked >> bit & 1 == 1, "{line} {word} {bit}");
-            }
-        }
-        union_line(&copy, 0, read_line(&filter, 0));
-        let doubled = read_line(&copy, 0).map(|word| word & 15);
-        let once = read_line(&filter, 0).map(|word| (2 * (word & 15)).min(15));
-        assert_eq!(doubled, once);
-    }
-
     /// The bits of an item are those that its insert sets, for every number of words.
     #[test]
     fn bits_of_an_item_are_those_that_it_sets() {

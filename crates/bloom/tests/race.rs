@@ -3,14 +3,12 @@
 mod common;
 
 use std::sync::Barrier;
-use std::thread;
-use std::time::Duration;
 
 use common::{Winners, race, sample};
 use statrs::distribution::{DiscreteCDF, Poisson};
 use tamis_bloom::{
     BlockedBloomFilter, BloomFilter, Buildable, Builder, CountingBloomFilter, Filter,
-    OnceBloomFilter, RotatingBloomFilter,
+    OnceBloomFilter,
 };
 use tamis_hash::Rapid;
 
@@ -109,35 +107,4 @@ fn the_count_finds_two_winners() {
         new
     });
     assert_eq!(counts, Winners { none: 0, one: 0, several: FEWER });
-}
-
-/// While one thread makes all rotations that are due after a jump of the time, another copies the
-/// filter. The copy does not make these rotations once more: what is in the window stays.
-#[test]
-fn a_copy_during_rotations_keeps_the_window() {
-    const GENERATIONS: u64 = 16;
-    const SPAN: u64 = (GENERATIONS - 1) * 1000;
-    let seen = RotatingBloomFilter::<u64>::builder()
-        .hasher(Rapid::with_seed(11))
-        .capacity(200_000)
-        .generations(GENERATIONS as u32)
-        .span(Duration::from_nanos(SPAN))
-        .build()
-        .unwrap();
-    let mut now = 0;
-    for item in 0..30 {
-        seen.advance(Duration::from_nanos(now));
-        assert!(seen.insert(&item));
-        let end = Duration::from_nanos(now + SPAN);
-        thread::scope(|scope| {
-            let rotating = scope.spawn(|| seen.advance(end));
-            while !rotating.is_finished() {
-                let copy = seen.clone();
-                copy.advance(end);
-                assert!(copy.contains(&item), "a copy missed an item in the window");
-            }
-        });
-        assert!(seen.contains(&item), "an item in the window was missed");
-        now += SPAN;
-    }
 }

@@ -9,9 +9,7 @@ use std::thread;
 
 use crate::common::{Winners, race, sample};
 use statrs::distribution::{Binomial, DiscreteCDF};
-use tamis_bloom::{
-    BlockedBloomFilter, BuildError, Filter, OnceScalableBloomFilter, ScalableBloomFilter, raw,
-};
+use tamis_bloom::{BlockedBloomFilter, Filter, OnceScalableBloomFilter, ScalableBloomFilter, raw};
 use tamis_hash::Rapid;
 
 const ALPHA: f64 = 1e-6;
@@ -175,45 +173,4 @@ fn a_limit_of_the_memory_holds() {
         assert!(filter.saturation() > 1.2, "{bytes}: {}", filter.saturation());
         assert!(filter.false_positive_rate() > 0.01);
     }
-}
-
-/// At 1e-13 growth ends at 922,337 items, where equal hashes make half of the rate. Up to there
-/// the reported rate, which is exact for the bits, is within the request. More cannot be asked for.
-#[test]
-fn a_filter_at_a_very_low_rate_grows_to_its_end() {
-    const RATE: f64 = 1e-13;
-    macro_rules! check {
-        ($type:ident) => {{
-            let builder =
-                || $type::<u64>::builder().hasher(Rapid::with_seed(5)).false_positive_rate(RATE);
-            let filter = builder().build().unwrap();
-            let end = filter.max_capacity() as u64;
-            assert_eq!(end, (RATE * 2.0_f64.powi(63)) as u64);
-            let mut inserted = 0;
-            for per_cent in [10, 50, 100, 104] {
-                let items = end * per_cent / 100;
-                filter.insert_many_with(inserted..items, |_, _| ());
-                inserted = items;
-                let (rate, saturation) = (filter.false_positive_rate(), filter.saturation());
-                println!(
-                    "{per_cent} %: {} slices, {rate:.3e}, {saturation}",
-                    raw::slices(&filter).len()
-                );
-                assert!(rate <= RATE || saturation > 1.0, "{per_cent} %: {rate:e} {saturation}");
-                assert!(saturation < 1.001 || per_cent > 100, "{per_cent} %: {saturation}");
-            }
-            let (slices, bytes) = (raw::slices(&filter).len(), filter.size_in_bytes());
-            filter.insert_many_with(inserted..2 * end, |_, _| ());
-            assert_eq!((raw::slices(&filter).len(), filter.size_in_bytes()), (slices, bytes));
-            assert!(filter.saturation() > 2.0 && filter.false_positive_rate() > RATE);
-            for items in [end + 1, 100_000_000] {
-                let (items, lowest) = (items as usize, 2.0 * items as f64 / 2.0_f64.powi(64));
-                let error = BuildError::RateTooLow { rate: RATE, lowest };
-                assert_eq!(builder().max_capacity(items).build().unwrap_err(), error);
-                assert_eq!(builder().capacity(items).build().unwrap_err(), error);
-            }
-        }};
-    }
-    check!(ScalableBloomFilter);
-    check!(OnceScalableBloomFilter);
 }

@@ -71,29 +71,3 @@ impl fmt::Display for LinesError {
 }
 
 impl core::error::Error for LinesError {}
-
-#[cfg(test)]
-mod tests {
-    use std::string::ToString as _;
-
-    use super::*;
-
-    #[test]
-    fn messages_say_what_was_found_and_what_is_right() {
-        let messages = [
-            (LinesError::Kind, "the geometry is that of another type of filter"),
-            (
-                LinesError::Count { expected: 125, found: 100 },
-                "the number of lines is 100; the filter has 125",
-            ),
-            (
-                LinesError::Len { found: 9, slots: 8 },
-                "the number of fingerprints is 9; the geometry has 8 slots",
-            ),
-            (LinesError::Alloc { bytes: 64 }, "cannot allocate 64 bytes"),
-        ];
-        for (error, message) in messages {
-            assert_eq!(error.to_string(), message);
-        }
-    }
-}
