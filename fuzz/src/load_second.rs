@@ -2,7 +2,7 @@
 //! that loads is the one that a save would write.
 
 use tamis::hash::{AnyStable, HashItem};
-use tamis::{Filter, Frozen};
+use tamis::{Filter, Frozen, Verdict as _};
 use tamis_formats::{Info, LoadError, Options, Saved};
 
 use crate::reader::Reader;
@@ -73,7 +73,7 @@ fn check_filter<F: Saved<Hasher = AnyStable>>(
         assert_eq!(filter.contains_hash(hash(number)), reader.contains(&item(number)));
     }
     for number in 0..QUERIES {
-        match filter.try_insert_hash(hash(number)) {
+        match filter.insert_hash(hash(number)).verdict() {
             // A Bloom filter is never full.
             Err(_) => assert!(info.items().is_some(), "an error of a Bloom filter"),
             Ok(_) => assert!(filter.contains_hash(hash(number)), "a false negative"),

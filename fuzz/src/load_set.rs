@@ -6,7 +6,9 @@ use std::os::fd::AsRawFd;
 
 use arbitrary::{Arbitrary, Unstructured};
 use tamis::hash::{AnyStable, HashItem, Rapid};
-use tamis::{BlockedBloomFilter, BloomFilter, CuckooFilter, OnceCuckooFilter};
+use tamis::{
+    BlockedBloomFilter, BloomFilter, CuckooFilter, Hashed as _, OnceCuckooFilter, Verdict as _,
+};
 use tamis_formats::{FilterSet, MapFile, Normalization, Options, SetError, SetInfo, SetStream};
 use twox_hash::XxHash3_64;
 
@@ -66,12 +68,11 @@ fn changed(data: &[u8]) {
                 let builder = $name::<[u8]>::builder().$($sizes)*.hasher(hasher());
                 let built = builder.build().expect("a small filter");
                 let items = (0..filter.items)
-                    .filter(|item| built.try_insert_hash(built.hasher().hash_item(&[*item][..])).is_ok())
+                    .filter(|item| built.insert_hash(built.hasher().hash_item(&[*item][..])).verdict().is_ok())
                     .collect::<Vec<u8>>();
                 set.add(&filter.name, &built).map(|()| items)
             }};
         }
-        use tamis::Filter as _;
         let result = match filter.kind % 4 {
             0 => add!(BloomFilter, bits(100 * size).probes(5)),
             1 => add!(BlockedBloomFilter, bits(512 * size).probes(5)),

@@ -1,15 +1,14 @@
 //! A filter in a file: any kind that the file format has, with the hash algorithm and the key that
 //! the file names.
 
-use core::convert::Infallible;
 use std::path::Path;
 
 use tamis::formats::{self, Geometry, Kind as Saved};
 use tamis::hash::AnyStable;
 use tamis::{
-    BlockedBloomFilter, BloomFilter, BuildError, CountingBloomFilter, CuckooFilter, Filter,
-    Hashed as _, InsertError, OnceBloomFilter, OnceCuckooFilter, OnceScalableBloomFilter,
-    RotatingBloomFilter, ScalableBloomFilter,
+    BlockedBloomFilter, BloomFilter, BuildError, CountingBloomFilter, CuckooFilter, Hashed as _,
+    InsertError, OnceBloomFilter, OnceCuckooFilter, OnceScalableBloomFilter, RotatingBloomFilter,
+    ScalableBloomFilter,
 };
 
 use crate::dedup::Tables;
@@ -229,20 +228,17 @@ impl AnyFilter {
         hashes: impl Iterator<Item = u64>,
         mut report: impl FnMut(usize, Result<bool, InsertError>),
     ) {
-        let sure = |item, new: Result<bool, Infallible>| {
-            let Ok(new) = new;
-            report(item, Ok(new));
-        };
+        let sure = |item, new| report(item, Ok(new));
         match self {
-            Self::Bloom(filter) => filter.try_insert_hashes(hashes, sure),
-            Self::Blocked(filter) => filter.try_insert_hashes(hashes, sure),
-            Self::Once(filter) => filter.try_insert_hashes(hashes, sure),
+            Self::Bloom(filter) => filter.insert_hashes(hashes, sure),
+            Self::Blocked(filter) => filter.insert_hashes(hashes, sure),
+            Self::Once(filter) => filter.insert_hashes(hashes, sure),
             Self::Cuckoo(filter) => growing::insert(filter, hashes, report),
             Self::OnceCuckoo(filter) => growing::insert(filter, hashes, report),
-            Self::Counting(filter) => filter.try_insert_hashes(hashes, sure),
-            Self::Rotating(filter) => filter.try_insert_hashes(hashes, sure),
-            Self::ScalableBloom(filter) => filter.try_insert_hashes(hashes, sure),
-            Self::Scalable(filter) => filter.try_insert_hashes(hashes, sure),
+            Self::Counting(filter) => filter.insert_hashes(hashes, sure),
+            Self::Rotating(filter) => filter.insert_hashes(hashes, sure),
+            Self::ScalableBloom(filter) => filter.insert_hashes(hashes, sure),
+            Self::Scalable(filter) => filter.insert_hashes(hashes, sure),
             Self::Table(_) => {}
         }
     }

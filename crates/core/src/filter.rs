@@ -60,27 +60,6 @@ pub trait Filter: Hashed {
     /// Returns the hasher.
     fn hasher(&self) -> &Self::Hasher;
 
-    /// Inserts an item by its hash, as [`try_insert`](Self::try_insert) does.
-    ///
-    /// # Errors
-    ///
-    /// As for [`try_insert`](Self::try_insert).
-    #[inline]
-    fn try_insert_hash(&self, hash: u64) -> Result<bool, Self::InsertError> {
-        self.insert_hash(hash).verdict()
-    }
-
-    /// Inserts many items by their hashes, as [`try_insert_many_with`](Self::try_insert_many_with)
-    /// does.
-    #[inline]
-    fn try_insert_hashes(
-        &self,
-        hashes: impl IntoIterator<Item = u64>,
-        mut on_result: impl FnMut(usize, Result<bool, Self::InsertError>),
-    ) {
-        self.insert_hashes(hashes, |number, inserted| on_result(number, inserted.verdict()));
-    }
-
     /// Inserts an item. Returns `Ok(true)` if this call stored something.
     ///
     /// In a filter that stores each item once, `Ok(true)` means that the filter did not contain the
@@ -102,7 +81,7 @@ pub trait Filter: Hashed {
         Self::Item: Borrow<Q>,
         Self::Hasher: HashItem<Q>,
     {
-        self.try_insert_hash(self.hasher().hash_item(item))
+        self.insert_hash(self.hasher().hash_item(item)).verdict()
     }
 
     /// Returns whether the filter may contain the item. `false` is certain, unless the item was
@@ -127,13 +106,13 @@ pub trait Filter: Hashed {
     fn try_insert_many_with<I>(
         &self,
         items: I,
-        on_result: impl FnMut(usize, Result<bool, Self::InsertError>),
+        mut on_result: impl FnMut(usize, Result<bool, Self::InsertError>),
     ) where
         I: IntoIterator<Item: AsItem<Self::Item>>,
         Self::Hasher: HashItem<<I::Item as AsItem<Self::Item>>::Borrowed>,
     {
         let hashes = items.into_iter().map(|item| self.hasher().hash_item(item.as_item()));
-        self.try_insert_hashes(hashes, on_result);
+        self.insert_hashes(hashes, |number, inserted| on_result(number, inserted.verdict()));
     }
 
     /// Queries many items, owned or borrowed. Calls `on_result` in order, with the number of each
@@ -191,7 +170,7 @@ pub trait Filter: Hashed {
         Self::Hasher: HashItem<<I::Item as AsItem<Self::Item>>::Borrowed>,
     {
         let hashes = items.into_iter().map(|item| self.hasher().hash_item(item.as_item()));
-        hashes.map(|hash| self.try_insert_hash(hash).map(usize::from)).sum()
+        hashes.map(|hash| self.insert_hash(hash).verdict().map(usize::from)).sum()
     }
 
     /// Returns the number of distinct items that the filter was built for.
@@ -272,7 +251,7 @@ pub trait WithRate: Filter + Sized {
     ) -> Result<Self, BuildError>;
 }
 
-/// Implements the traits for pointers to filters. Methods for many items call those for hashes.
+/// Implements the traits for pointers to filters. Methods for items call those for hashes.
 macro_rules! through_pointers {
     ($($pointer:ty)*) => {$(
         impl<F: Filter + ?Sized> Filter for $pointer {
@@ -282,38 +261,6 @@ macro_rules! through_pointers {
             #[inline]
             fn hasher(&self) -> &F::Hasher {
                 (**self).hasher()
-            }
-
-            #[inline]
-            fn try_insert_hash(&self, hash: u64) -> Result<bool, F::InsertError> {
-                (**self).try_insert_hash(hash)
-            }
-
-            #[inline]
-            fn try_insert_hashes(
-                &self,
-                hashes: impl IntoIterator<Item = u64>,
-                on_result: impl FnMut(usize, Result<bool, F::InsertError>),
-            ) {
-                (**self).try_insert_hashes(hashes, on_result);
-            }
-
-            #[inline]
-            fn try_insert<Q: ?Sized>(&self, item: &Q) -> Result<bool, F::InsertError>
-            where
-                Self::Item: Borrow<Q>,
-                Self::Hasher: HashItem<Q>,
-            {
-                (**self).try_insert(item)
-            }
-
-            #[inline]
-            fn contains<Q: ?Sized>(&self, item: &Q) -> bool
-            where
-                Self::Item: Borrow<Q>,
-                Self::Hasher: HashItem<Q>,
-            {
-                (**self).contains(item)
             }
 
             fn capacity(&self) -> usize {

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crew::{Board, Role, Winners, until};
 use statrs::distribution::{DiscreteCDF, Poisson};
-use tamis_bloom::{BlockedBloomFilter, BloomFilter, Geometry, OnceBloomFilter};
+use tamis_bloom::{BlockedBloomFilter, BloomFilter, Geometry, OnceBloomFilter, Verdict as _};
 use tamis_formats::{Live, LoadError, MapFile, Options, Parts, SavedBloom, load, save};
 use tamis_hash::{HashItem, Rapid};
 
@@ -98,7 +98,7 @@ fn race<F: SavedBloom<Hasher = Rapid>>(role: &Role, geometry: Geometry) {
         if item % ROUND == 0 {
             board.wait(1 + item / ROUND);
         }
-        if live.try_insert_hash(hash(item)).unwrap() {
+        if live.insert_hash(hash(item)).verdict().unwrap() {
             board.won(role.number, item);
         }
         assert!(live.contains_hash(hash(item)), "item {item} is lost at once");

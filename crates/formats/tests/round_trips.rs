@@ -7,7 +7,7 @@ use std::thread;
 use crate::common::{any_rapid, bytes_of, check_answers, check_round_trip, filled, read_again};
 use tamis_bloom::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, OnceBloomFilter, OnceScalableBloomFilter,
-    RotatingBloomFilter, ScalableBloomFilter, raw,
+    RotatingBloomFilter, ScalableBloomFilter, Verdict as _, raw,
 };
 use tamis_cuckoo::{CuckooFilter, Geometry, OnceCuckooFilter};
 use tamis_formats::{Info, Normalization, Options, Saved, load, read, save, write};
@@ -402,11 +402,13 @@ fn a_save_while_other_threads_insert() {
         let hash = |item: u64| filter.hasher().hash_item(&item);
         for round in 0..5 {
             let before = round * 2000..round * 2000 + 1000;
-            before.clone().for_each(|item| assert!(filter.try_insert_hash(hash(item)).is_ok()));
+            before
+                .clone()
+                .for_each(|item| assert!(filter.insert_hash(hash(item)).verdict().is_ok()));
             thread::scope(|scope| {
                 let writer = scope.spawn(|| {
                     for item in before.end..before.end + 1000 {
-                        assert!(filter.try_insert_hash(hash(item)).is_ok());
+                        assert!(filter.insert_hash(hash(item)).verdict().is_ok());
                     }
                 });
                 save(filter, &path).unwrap();

@@ -9,7 +9,7 @@ use tamis::hash::AnyStable;
 use tamis::{
     BlockedBloomFilter, BloomFilter, CountingBloomFilter, CuckooFilter, Figures, Filter, Hashed,
     OnceBloomFilter, OnceCuckooFilter, OnceScalableBloomFilter, RotatingBloomFilter,
-    ScalableBloomFilter,
+    ScalableBloomFilter, Verdict as _,
 };
 
 use crate::errors::Full;
@@ -83,7 +83,10 @@ fn insert_in_batches(
     hashes: &[u64],
     mut on_result: impl FnMut(bool),
 ) -> PyResult<()> {
-    filter.try_insert_hashes(hashes.iter().copied(), |_, Ok(is_new)| on_result(is_new));
+    filter.insert_hashes(hashes.iter().copied(), |_, inserted| {
+        let Ok(is_new) = inserted.verdict();
+        on_result(is_new);
+    });
     Ok(())
 }
 
@@ -99,7 +102,8 @@ fn insert_until_error(
         if let Some(&ahead) = hashes.get(number + AHEAD) {
             filter.prefetch_hash(ahead);
         }
-        on_result(filter.try_insert_hash(hash).map_err(|error| Full::new_err(error.to_string()))?);
+        let inserted = filter.insert_hash(hash).verdict();
+        on_result(inserted.map_err(|error| Full::new_err(error.to_string()))?);
     }
     Ok(())
 }
@@ -114,7 +118,7 @@ macro_rules! in_memory {
 
             #[inline]
             fn insert(&self, hash: u64) -> PyResult<bool> {
-                self.try_insert_hash(hash).map_err(|error| Full::new_err(error.to_string()))
+                self.insert_hash(hash).verdict().map_err(|error| Full::new_err(error.to_string()))
             }
 
             #[inline]

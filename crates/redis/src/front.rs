@@ -262,5 +262,5 @@ fn merged(
 /// Inserts an item that the server has. A local filter that refuses it remembers fewer items, and
 /// no answer is wrong.
 fn remember(local: &impl Filter, hash: u64) {
-    _ = local.try_insert_hash(hash);
+    _ = local.insert_hash(hash);
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tamis::cuckoo::Geometry;
 use tamis::hash::AnyStable;
-use tamis::{BuildError, CuckooFilter, Filter, InsertError};
+use tamis::{BuildError, CuckooFilter, Filter, InsertError, Verdict as _};
 
 use crate::error::Error;
 use crate::memory;
@@ -92,13 +92,13 @@ pub(super) fn insert<F>(
     // The hashes whose results are not known.
     let pending = RefCell::new(VecDeque::new());
     let hashes = hashes.inspect(|&hash| pending.borrow_mut().push_back(hash));
-    filter.try_insert_hashes(hashes, |item, result| {
+    filter.insert_hashes(hashes, |item, result| {
         let hash = pending.borrow_mut().pop_front();
         report(
             item,
-            match (result, hash) {
+            match (result.verdict(), hash) {
                 (Err(InsertError::Stalled), Some(hash)) => {
-                    patiently(|| filter.try_insert_hash(hash))
+                    patiently(|| filter.insert_hash(hash).verdict())
                 }
                 (result, _) => result,
             },

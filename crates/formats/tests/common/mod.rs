@@ -73,7 +73,7 @@ where
     F::Hasher: HashItem<u64>,
 {
     for item in 0..items {
-        let _ = filter.try_insert_hash(filter.hasher().hash_item(&item));
+        let _ = filter.insert_hash(filter.hasher().hash_item(&item));
     }
     filter
 }
