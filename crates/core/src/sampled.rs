@@ -52,28 +52,6 @@ impl Sampled {
         Self { value, standard_error: 0.0 }
     }
 
-    /// Estimates the mean of `population` values from a sample drawn without replacement.
-    ///
-    /// For an empty sample the estimate and its error are NaN.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tamis_core as tamis;
-    /// use tamis::Sampled;
-    ///
-    /// let sampled = Sampled::mean([1.0, 2.0, 3.0], 1000);
-    /// assert_eq!(sampled.value, 2.0);
-    /// assert!((sampled.standard_error - (1.0 / 3.0_f64).sqrt()).abs() < 0.001);
-    /// assert_eq!(Sampled::mean([1.0, 2.0, 3.0], 3), Sampled::exact(2.0));
-    /// ```
-    #[must_use]
-    pub fn mean(sample: impl IntoIterator<Item = f64>, population: u64) -> Self {
-        let mut mean = Mean::default();
-        sample.into_iter().for_each(|value| mean.add(value));
-        mean.of(population)
-    }
-
     /// Applies a monotonic function to the figure.
     ///
     /// The new error comes from the slope of the function: half of its change between one standard
@@ -126,8 +104,6 @@ impl fmt::Display for Sampled {
 }
 
 /// The mean of a sample, value by value, and the spread around it: for the crates of the filters.
-///
-/// [`Sampled::mean`] adds all values of an iterator.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mean {
     count: u64,
@@ -147,7 +123,8 @@ impl Mean {
         self.squares += from_old * (value - self.mean);
     }
 
-    /// Returns the estimate for a population of this size. Without any value it is NaN.
+    /// Returns the estimate for a population of this size, from which the values were drawn without
+    /// replacement. Without any value it is NaN.
     #[must_use]
     pub fn of(self, population: u64) -> Sampled {
         let Self { count, mean, squares } = self;
@@ -165,5 +142,19 @@ impl Mean {
             }
         };
         Sampled { value: if count == 0 { f64::NAN } else { mean }, standard_error }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_has_the_error_of_its_sample() {
+        let mut mean = Mean::default();
+        [1.0, 2.0, 3.0].into_iter().for_each(|value| mean.add(value));
+        assert_eq!(mean.of(1000).value, 2.0);
+        assert!((mean.of(1000).standard_error - (1.0 / 3.0_f64).sqrt()).abs() < 0.001);
+        assert_eq!(mean.of(3), Sampled::exact(2.0));
     }
 }

@@ -1,6 +1,6 @@
 //! The false-positive rate of the contents of a table.
 
-use tamis_core::Sampled;
+use tamis_core::{Mean, Sampled};
 
 use crate::sizing;
 
@@ -22,7 +22,9 @@ pub(crate) fn pairs<F: Iterator<Item = u64>>(
 /// Returns the probability that a random hash has the class of some copy. `pairs` are those of some
 /// of `all` buckets, and `classes` is the number of classes of the table.
 pub(crate) fn rate(pairs: impl Iterator<Item = u32>, all: u64, classes: f64) -> Sampled {
-    Sampled::mean(pairs.map(f64::from), all).map(|pairs| {
+    let mut mean = Mean::default();
+    pairs.for_each(|pairs| mean.add(pairs.into()));
+    mean.of(all).map(|pairs| {
         // A class accounts for two pairs.
         let present = pairs * all as f64 / 2.0;
         sizing::with_equal_hashes(present / classes, present)
