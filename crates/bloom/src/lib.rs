@@ -204,8 +204,8 @@ pub use crate::{
 };
 #[cfg(feature = "items")]
 pub use tamis_core::{
-    AsItem, BuildError, ByHash, DynFilter, Figures, Filter, Hashed, HashedCopies, HashedRefresh,
-    OnceFilter, Sampled, Verdict, WithRate,
+    AsItem, BuildError, ByHash, DynFilter, Figures, Filter, Hashed, HashedCopies, OnceFilter,
+    Sampled, Verdict, WithRate,
 };
 #[cfg(feature = "items")]
 pub use tamis_hash as hash;

@@ -5,7 +5,7 @@ use core::borrow::Borrow;
 use core::marker::PhantomData;
 use core::time::Duration;
 
-use tamis_core::{AsItem, Hashed as _, HashedRefresh as _};
+use tamis_core::{AsItem, Hashed as _};
 use tamis_hash::{DefaultHashBuilder, HashItem};
 use tamis_sync::run_batches;
 
@@ -256,6 +256,24 @@ impl<T: ?Sized, S> RotatingBloomFilter<T, S> {
         S: HashItem<Q>,
     {
         self.insert_or_refresh_hash(self.hasher.hash_item(item))
+    }
+
+    /// Inserts or refreshes an item by its hash, as [`insert_or_refresh`](Self::insert_or_refresh)
+    /// does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use tamis_bloom as tamis;
+    /// use tamis::RotatingBloomFilter;
+    /// let seen = RotatingBloomFilter::<str>::builder().capacity(1000).build()?;
+    /// assert!(seen.insert_or_refresh_hash(0x9E37_79B9_7F4A_7C15));
+    /// assert!(seen.by_hash().contains(0x9E37_79B9_7F4A_7C15));
+    /// # Ok::<(), tamis::BuildError>(())
+    /// ```
+    #[inline]
+    pub fn insert_or_refresh_hash(&self, hash: u64) -> bool {
+        self.array.insert(hash, true)
     }
 
     /// Inserts or refreshes many items, owned or borrowed. Calls `on_result` in order, with each

@@ -82,12 +82,6 @@ pub trait HashedCopies: Hashed {
     fn count_hash(&self, hash: u64) -> u32;
 }
 
-/// The operations on hashes of a filter that forgets items.
-pub trait HashedRefresh: Hashed {
-    /// Inserts an item, or makes it stay for the whole window from now on.
-    fn insert_or_refresh_hash(&self, hash: u64) -> Self::Inserted;
-}
-
 /// What an insert returns, in the form that generic code sees: `Ok(true)` if the call stored
 /// something.
 ///
@@ -252,15 +246,6 @@ impl<F: HashedCopies + ?Sized> ByHash<'_, F> {
     }
 }
 
-impl<F: HashedRefresh + ?Sized> ByHash<'_, F> {
-    /// Inserts or refreshes an item, as `insert_or_refresh` of the filter does.
-    #[inline]
-    #[expect(clippy::must_use_candidate, reason = "the result of an insert is often ignored")]
-    pub fn insert_or_refresh(self, hash: u64) -> F::Inserted {
-        self.0.insert_or_refresh_hash(hash)
-    }
-}
-
 impl<F: ?Sized> Clone for ByHash<'_, F> {
     fn clone(&self) -> Self {
         *self
@@ -334,13 +319,6 @@ macro_rules! through_pointers {
             #[inline]
             fn count_hash(&self, hash: u64) -> u32 {
                 (**self).count_hash(hash)
-            }
-        }
-
-        impl<F: HashedRefresh + ?Sized> HashedRefresh for $pointer {
-            #[inline]
-            fn insert_or_refresh_hash(&self, hash: u64) -> F::Inserted {
-                (**self).insert_or_refresh_hash(hash)
             }
         }
     )*};

@@ -42,7 +42,7 @@ pub use crate::error::BuildError;
 pub use crate::figures::Figures;
 pub use crate::filter::{Filter, OnceFilter, WithRate};
 pub use crate::frozen::Frozen;
-pub use crate::hashed::{ByHash, Hashed, HashedCopies, HashedRefresh, Verdict};
+pub use crate::hashed::{ByHash, Hashed, HashedCopies, Verdict};
 pub use crate::lines_error::LinesError;
 pub use crate::sampled::{Mean, Sampled};
 #[doc(hidden)]

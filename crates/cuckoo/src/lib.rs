@@ -165,7 +165,7 @@ pub use crate::multiset::CuckooFilter;
 pub use crate::once::OnceCuckooFilter;
 pub use tamis_core::{
     AsItem, BuildError, ByHash, DynFilter, Figures, Filter, Frozen, Hashed, HashedCopies,
-    HashedRefresh, OnceFilter, Sampled, Verdict, WithRate,
+    OnceFilter, Sampled, Verdict, WithRate,
 };
 pub use tamis_hash as hash;
 

@@ -134,7 +134,7 @@ impl RotatingBloomFilter {
     #[pyo3(signature = (item, /))]
     fn add_or_refresh(&self, item: &Bound<'_, PyAny>) -> PyResult<bool> {
         let (hash, timed) = (self.0.keys.hash(item)?, &*self.0.filter);
-        Ok(timed.inner().by_hash().insert_or_refresh(hash))
+        Ok(timed.inner().insert_or_refresh_hash(hash))
     }
 
     /// Remove all items.

@@ -108,7 +108,7 @@ pub use tamis_bloom::{
 };
 pub use tamis_core::{
     AsItem, BuildError, ByHash, DynFilter, Figures, Filter, Frozen, Hashed, HashedCopies,
-    HashedRefresh, OnceFilter, Sampled, Verdict, WithRate,
+    OnceFilter, Sampled, Verdict, WithRate,
 };
 pub use tamis_cuckoo::{CuckooFilter, InsertError, MergeError, OnceCuckooFilter};
 

@@ -84,7 +84,7 @@ impl Rotating {
 
     fn insert_with(&mut self, hash: u64, refresh: bool) {
         let answer = if refresh {
-            self.filter.by_hash().insert_or_refresh(hash)
+            self.filter.insert_or_refresh_hash(hash)
         } else {
             self.filter.by_hash().insert(hash)
         };

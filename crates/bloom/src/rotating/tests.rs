@@ -476,10 +476,10 @@ fn only_a_refresh_makes_an_item_younger() {
     let hasher = Rapid::with_seed(5);
     let filter = builder().capacity(1000).generations(3).false_positive_rate(1e-9).build().unwrap();
     let (kept, left) = (hasher.hash_item(&1_u64), hasher.hash_item(&2_u64));
-    assert!(filter.by_hash().insert_or_refresh(kept) && filter.by_hash().insert(left));
+    assert!(filter.insert_or_refresh_hash(kept) && filter.by_hash().insert(left));
     for _ in 0..20 {
         filter.rotate();
-        assert!(!filter.by_hash().insert_or_refresh(kept), "a refresh is not new");
+        assert!(!filter.insert_or_refresh_hash(kept), "a refresh is not new");
     }
     assert!(filter.by_hash().contains(kept) && !filter.by_hash().contains(left));
     filter.insert_or_refresh_many_with([3_u64, 3], |number, new| assert_eq!(new, number == 0));

@@ -2,7 +2,7 @@
 
 use core::convert::Infallible;
 
-use tamis_core::{Hashed, HashedRefresh};
+use tamis_core::Hashed;
 use tamis_sync::{out_of_memory, run_batches};
 
 use super::RotatingBloomFilter;
@@ -43,13 +43,6 @@ impl<T: ?Sized, S> Hashed for RotatingBloomFilter<T, S> {
     #[inline]
     fn prefetch_hash(&self, hash: u64) {
         self.array.prefetch(hash);
-    }
-}
-
-impl<T: ?Sized, S> HashedRefresh for RotatingBloomFilter<T, S> {
-    #[inline]
-    fn insert_or_refresh_hash(&self, hash: u64) -> bool {
-        self.array.insert(hash, true)
     }
 }
 
