@@ -75,7 +75,13 @@ impl Items {
 }
 
 /// Queries.
-pub(crate) struct Contains<'a, W> {
+pub(crate) type Contains<'a, W> = Pass<'a, W, false>;
+
+/// Inserts: the query of a batch, and then, in order, an insert of each item that was not found.
+pub(crate) type Insert<'a, W> = Pass<'a, W, true>;
+
+/// What queries and inserts have in common.
+pub(crate) struct Pass<'a, W, const INSERTS: bool> {
     slices: &'a Slices<W>,
     /// The arrays of the slices for batches with `of`: the fullest first, then the others, the
     /// newest first.
@@ -94,7 +100,7 @@ pub(crate) struct Contains<'a, W> {
 /// The number of misses in a batch that are nearly all.
 const NEARLY_ALL: usize = BATCH * 7 / 8;
 
-impl<'a, W: Writer> Contains<'a, W> {
+impl<'a, W: Writer, const INSERTS: bool> Pass<'a, W, INSERTS> {
     pub(crate) fn new(slices: &'a Slices<W>) -> Self {
         Self {
             slices,
@@ -112,7 +118,10 @@ impl<'a, W: Writer> Contains<'a, W> {
     }
 
     /// Returns the arrays of all slices but the fullest.
-    fn others(&self, batch: &ChainBatch) -> impl Iterator<Item = &'a InLine<W>> + use<'a, W> {
+    fn others(
+        &self,
+        batch: &ChainBatch,
+    ) -> impl Iterator<Item = &'a InLine<W>> + use<'a, W, INSERTS> {
         let (slices, first) = (self.slices, batch.first);
         let others = (0..batch.view.seen).rev().filter(move |&index| index != first);
         others.map(move |index| slices.slice(index).array())
@@ -132,8 +141,9 @@ impl<'a, W: Writer> Contains<'a, W> {
         }
     }
 
+    /// Answers the queries of a batch.
     #[inline]
-    fn begin(&mut self, this: &ChainBatch, next: &ChainBatch, answers: &mut Answers) {
+    fn query(&mut self, this: &ChainBatch, next: &ChainBatch, answers: &mut Answers) {
         if self.of != (this.view.seen, this.first) {
             self.of = (this.view.seen, this.first);
             self.arrays[0] = self.array(this.first);
@@ -176,7 +186,7 @@ impl<'a, W: Writer> Contains<'a, W> {
     }
 }
 
-impl<W: Writer> BatchWork for Contains<'_, W> {
+impl<W: Claim, const INSERTS: bool> BatchWork for Pass<'_, W, INSERTS> {
     type Batch = ChainBatch;
     type Answer = bool;
     const EMPTY: ChainBatch = ChainBatch::EMPTY;
@@ -195,42 +205,15 @@ impl<W: Writer> BatchWork for Contains<'_, W> {
     fn prefetch_batch(&self, _batch: &ChainBatch) {}
 
     fn one(&mut self, hash: u64) -> bool {
-        self.slices.contains(hash)
+        if INSERTS { claim::insert(self.slices, hash) } else { self.slices.contains(hash) }
     }
 
     fn begin(&mut self, this: &ChainBatch, next: &ChainBatch, answers: &mut Answers) {
-        Contains::begin(self, this, next, answers);
-    }
-}
-
-/// Inserts: the query of a batch, and then, in order, an insert of each item that was not found.
-pub(crate) struct Insert<'a, W>(pub(crate) Contains<'a, W>);
-
-impl<W: Claim> BatchWork for Insert<'_, W> {
-    type Batch = ChainBatch;
-    type Answer = bool;
-    const EMPTY: ChainBatch = ChainBatch::EMPTY;
-    const IDLE: bool = false;
-    const PULLS_FIRST: bool = true;
-
-    fn spread(&self, hashes: &[u64; BATCH], batch: &mut ChainBatch) {
-        self.0.spread(hashes, batch);
-    }
-
-    fn prefetch(&self, hash: u64) {
-        self.0.slices.prefetch(hash);
-    }
-
-    /// Does nothing: `spread` has requested it.
-    fn prefetch_batch(&self, _batch: &ChainBatch) {}
-
-    fn one(&mut self, hash: u64) -> bool {
-        claim::insert(self.0.slices, hash)
-    }
-
-    fn begin(&mut self, this: &ChainBatch, next: &ChainBatch, answers: &mut Answers) {
-        self.0.begin(this, next, answers);
-        let slices = self.0.slices;
+        self.query(this, next, answers);
+        if !INSERTS {
+            return;
+        }
+        let slices = self.slices;
         for (answer, &hash) in answers.iter_mut().zip(&this.batch.hashes) {
             // The same item may come twice in the batch: the claim finds out. If a slice was
             // published since the query, the item may have been inserted there.

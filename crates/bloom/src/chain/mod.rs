@@ -91,7 +91,7 @@ impl<W: Claim, T: ?Sized, S> Chain<W, T, S> {
         hashes: impl IntoIterator<Item = u64>,
         on_result: impl FnMut(usize, bool),
     ) {
-        run_batches(Insert(Contains::new(&self.slices)), hashes, on_result);
+        run_batches(Insert::new(&self.slices), hashes, on_result);
     }
 
     #[inline]
