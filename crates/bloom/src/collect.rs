@@ -14,6 +14,7 @@ use crate::classic::BloomFilter;
 use crate::counting::CountingBloomFilter;
 use crate::filter::Buildable;
 use crate::geometry::Geometry;
+use crate::growing::sealed::Sealed as _;
 use crate::once::OnceBloomFilter;
 use crate::once_scalable::OnceScalableBloomFilter;
 use crate::rotating::RotatingBloomFilter;
@@ -68,27 +69,28 @@ of_all! {
     ScalableBloomFilter OnceScalableBloomFilter RotatingBloomFilter
 }
 
-/// Implements `Clone` by a copy of the only field.
+/// Implements `Clone` by copies of the fields.
 macro_rules! copied {
-    ($($name:ident.$field:ident)*) => {$(
+    ($($name:ident: |$filter:ident| $copy:expr;)*) => {$(
         /// Copies the filter while other threads may insert. The copy has every item whose insert
         /// happened before. Of an item that is inserted concurrently it may have all bits, some, or
         /// none. If the allocation fails, aborts as the collections of std do.
         impl<T: ?Sized, S: Clone> Clone for $name<T, S> {
             fn clone(&self) -> Self {
-                Self { $field: self.$field.snapshot() }
+                let $filter = self;
+                $copy
             }
         }
     )*};
 }
 
 copied! {
-    BloomFilter.shared
-    BlockedBloomFilter.shared
-    OnceBloomFilter.shared
-    CountingBloomFilter.shared
-    ScalableBloomFilter.chain
-    OnceScalableBloomFilter.chain
+    BloomFilter: |filter| Self { shared: filter.shared.snapshot() };
+    BlockedBloomFilter: |filter| Self { shared: filter.shared.snapshot() };
+    OnceBloomFilter: |filter| Self { shared: filter.shared.snapshot() };
+    CountingBloomFilter: |filter| Self { shared: filter.shared.snapshot() };
+    ScalableBloomFilter: |filter| Self::of_slices(filter.slices.copy(), filter.hasher.clone());
+    OnceScalableBloomFilter: |filter| Self::of_slices(filter.slices.copy(), filter.hasher.clone());
 }
 
 /// Implements `Extend` for filters into which items go in order.

@@ -5,26 +5,25 @@ use tamis_core::BuildError;
 use crate::array::Array as _;
 use crate::array::line::InLine;
 use crate::builder::DEFAULT_RATE;
-use crate::chain::Chain;
 use crate::chain::plan::{LEAST_CAPACITY, Plan};
+use crate::chain::slices::Slices;
 use crate::geometry::Geometry;
 
 /// The capacity of the first slice when none is given: at 1 % it takes about 130 kB.
 const DEFAULT_CAPACITY: usize = 1 << 16;
 
-/// Access to the chain of a filter, for this crate only. What it names is `pub`, since a public
+/// Access to the slices of a filter, for this crate only. What it names is `pub`, since a public
 /// trait has it as a supertrait, but no path names it outside this crate.
 pub(crate) mod sealed {
-    use crate::chain::Chain;
     use crate::chain::claim::Claim;
+    use crate::chain::slices::Slices;
 
     pub trait Sealed: Sized {
         type Claim: Claim;
-        type Stored: ?Sized;
         type Hasher;
 
-        fn from_chain(chain: Chain<Self::Claim, Self::Stored, Self::Hasher>) -> Self;
-        fn chain(&self) -> &Chain<Self::Claim, Self::Stored, Self::Hasher>;
+        fn of_slices(slices: Slices<Self::Claim>, hasher: Self::Hasher) -> Self;
+        fn slices(&self) -> &Slices<Self::Claim>;
     }
 }
 
@@ -174,7 +173,7 @@ impl<F: Growing> ScalableBuilder<F> {
     /// assert!(matches!(error, BuildError::Alloc { .. }));
     /// ```
     pub fn build(self) -> Result<F, BuildError> {
-        Chain::new(self.plan(), self.hasher).map(F::from_chain)
+        Slices::new(self.plan()).map(|slices| F::of_slices(slices, self.hasher))
     }
 
     /// Returns the sizes of the first slice without allocating it.

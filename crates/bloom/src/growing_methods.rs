@@ -2,6 +2,7 @@
 
 use core::borrow::Borrow;
 
+use tamis_core::Figures;
 use tamis_hash::HashItem;
 
 use crate::once_scalable::OnceScalableBloomFilter;
@@ -39,7 +40,8 @@ macro_rules! methods {
                 T: Borrow<Q>,
                 S: HashItem<Q>,
             {
-                self.chain.insert(item)
+                // The user's code runs in `hash_item`, before anything is locked.
+                self.slices.insert(self.hasher.hash_item(item))
             }
 
             /// Clears the filter: afterwards it has one empty slice, as it was built, and the
@@ -60,7 +62,7 @@ macro_rules! methods {
             /// # Ok::<(), tamis::BuildError>(())
             /// ```
             pub fn clear(&mut self) {
-                self.chain.clear();
+                self.slices.clear();
             }
 
             /// Returns the number of items at which growth ends. Up to there the expected rate
@@ -91,7 +93,11 @@ macro_rules! methods {
             /// ```
             #[must_use]
             pub fn max_capacity(&self) -> usize {
-                self.chain.slices.max_capacity()
+                self.slices.max_capacity()
+            }
+
+            pub(crate) fn read_figures(&self, lines: Option<u64>) -> Figures {
+                self.slices.figures(lines)
             }
         }
     )*};

@@ -92,7 +92,7 @@ fixed! {
 macro_rules! growing {
     ($($ty:ident => $winners:literal;)+) => {$(
         common_methods! {
-            $ty.chain of "tamis_bloom",
+            $ty of "tamis_bloom",
             builder: ScalableBuilder<Self>,
             inserted: bool = "[true, true, false]",
             must_use: "`extend` inserts without results",
@@ -116,7 +116,7 @@ macro_rules! growing {
             capacity: " Returns the number of distinct items that all current slices take at their \
                        rates. It grows with the filter, up to its \
                        [`max_capacity`](Self::max_capacity)."
-                = |filter| filter.chain.slices.capacity(),
+                = |filter| filter.slices.capacity(),
             saturation: " Returns the estimated number of items divided by the \
                          [capacity](Self::capacity), or the same figure of the newest slice, if \
                          that is larger. The result is at most 1 while the filter can grow, apart \
@@ -129,7 +129,7 @@ macro_rules! growing {
                    soon as it is reserved: when the newest slice has room for an eighth of its \
                    items, or for 4096 if that is more (for half of its items, if it takes fewer \
                    than 8192)."
-                = |filter| filter.chain.size_in_bytes(),
+                = |filter| filter.slices.size_in_bytes(),
             figures: " Reads all bits once: `O(bits)`.",
             sample: " Reads at least `lines` of the filter's 64-byte lines, and at least two lines \
                      of each slice (all if there are fewer), evenly spread. It reads about twice \

@@ -1,9 +1,11 @@
 //! The growing once filter: exactly one of all concurrent inserts of an item returns `true`.
 
+use core::marker::PhantomData;
+
 use tamis_hash::DefaultHashBuilder;
 
 use crate::bits::Locked;
-use crate::chain::Chain;
+use crate::chain::slices::Slices;
 
 /// A Bloom filter that grows, and whose `insert` is a test-and-set: **exactly one** of any number
 /// of concurrent inserts of an item returns `true`, also while the filter grows.
@@ -34,5 +36,8 @@ use crate::chain::Chain;
 /// # Ok::<(), tamis::BuildError>(())
 /// ```
 pub struct OnceScalableBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
-    pub(crate) chain: Chain<Locked, T, S>,
+    pub(crate) slices: Slices<Locked>,
+    pub(crate) hasher: S,
+    /// No item is stored: the filter is `Send` and `Sync` whatever `T` is.
+    pub(crate) item: PhantomData<fn(&T)>,
 }

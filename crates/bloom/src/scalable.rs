@@ -1,9 +1,11 @@
 //! The growing filter: a chain of blocked filters that needs no size.
 
+use core::marker::PhantomData;
+
 use tamis_hash::DefaultHashBuilder;
 
 use crate::bits::Free;
-use crate::chain::Chain;
+use crate::chain::slices::Slices;
 
 /// A Bloom filter that grows: it needs no size, its expected false-positive rate stays below the
 /// request up to its [`max_capacity`](Self::max_capacity), and any number of threads use it while
@@ -68,5 +70,8 @@ use crate::chain::Chain;
 /// # Ok::<(), tamis::BuildError>(())
 /// ```
 pub struct ScalableBloomFilter<T: ?Sized, S = DefaultHashBuilder> {
-    pub(crate) chain: Chain<Free, T, S>,
+    pub(crate) slices: Slices<Free>,
+    pub(crate) hasher: S,
+    /// No item is stored: the filter is `Send` and `Sync` whatever `T` is.
+    pub(crate) item: PhantomData<fn(&T)>,
 }

@@ -1,6 +1,7 @@
 //! The common traits, implemented for the filter types.
 
 use core::convert::Infallible;
+use core::marker::PhantomData;
 
 use tamis_core::{HashedCopies, OnceFilter, implement_filter, implement_hashed};
 use tamis_hash::HashItem;
@@ -13,7 +14,7 @@ use crate::array::once::OnceArray;
 use crate::bits::{Free, Locked};
 use crate::blocked::BlockedBloomFilter;
 use crate::builder::Builder;
-use crate::chain::Chain;
+use crate::chain::slices::Slices;
 use crate::classic::BloomFilter;
 use crate::counting::CountingBloomFilter;
 use crate::filter::{self, Buildable, InLines};
@@ -43,8 +44,8 @@ implement_hashed! {
     BlockedBloomFilter.shared -> bool, Infallible: insert_hash, insert_many_with, contains_hash;
     OnceBloomFilter.shared -> bool, Infallible: insert_hash, insert_many_with, contains_hash;
     CountingBloomFilter.shared -> bool, Infallible: insert_hash, insert_many_with, contains_hash;
-    ScalableBloomFilter.chain -> bool, Infallible: insert_hash, insert_many_with, contains_hash;
-    OnceScalableBloomFilter.chain -> bool, Infallible: insert_hash, insert_many_with, contains_hash;
+    ScalableBloomFilter.slices -> bool, Infallible: insert, insert_many_with, contains;
+    OnceScalableBloomFilter.slices -> bool, Infallible: insert, insert_many_with, contains;
 }
 
 /// Gives builders access to the filters of a fixed size.
@@ -89,15 +90,14 @@ macro_rules! growing {
     ($($name:ident, $claim:ty;)*) => {$(
         impl<T: ?Sized, S> growing::sealed::Sealed for $name<T, S> {
             type Claim = $claim;
-            type Stored = T;
             type Hasher = S;
 
-            fn from_chain(chain: Chain<$claim, T, S>) -> Self {
-                Self { chain }
+            fn of_slices(slices: Slices<$claim>, hasher: S) -> Self {
+                Self { slices, hasher, item: PhantomData }
             }
 
-            fn chain(&self) -> &Chain<$claim, T, S> {
-                &self.chain
+            fn slices(&self) -> &Slices<$claim> {
+                &self.slices
             }
         }
 

@@ -20,7 +20,7 @@
 
 use core::ptr;
 
-use tamis_sync::{BATCH, BatchWork};
+use tamis_sync::{BATCH, BatchWork, run_batches};
 
 use super::claim::{self, Claim, View};
 use super::slices::{MAX_SLICES, Slices};
@@ -29,8 +29,33 @@ use crate::array::{Answers, Array};
 use crate::bits::Writer;
 use crate::probe::batch::Batch;
 
+impl<W: Claim> Slices<W> {
+    #[inline]
+    pub(crate) fn insert(&self, hash: u64) -> bool {
+        claim::insert(self, hash)
+    }
+
+    #[inline]
+    pub(crate) fn insert_many_with(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, bool),
+    ) {
+        run_batches(Insert::new(self), hashes, on_result);
+    }
+
+    #[inline]
+    pub(crate) fn contains_many_with(
+        &self,
+        hashes: impl IntoIterator<Item = u64>,
+        on_result: impl FnMut(usize, bool),
+    ) {
+        run_batches(Contains::new(self), hashes, on_result);
+    }
+}
+
 /// A batch, and what was known when it was spread.
-pub(crate) struct ChainBatch {
+struct ChainBatch {
     batch: Batch,
     /// The slices.
     view: View,
@@ -75,13 +100,13 @@ impl Items {
 }
 
 /// Queries.
-pub(crate) type Contains<'a, W> = Pass<'a, W, false>;
+type Contains<'a, W> = Pass<'a, W, false>;
 
 /// Inserts: the query of a batch, and then, in order, an insert of each item that was not found.
-pub(crate) type Insert<'a, W> = Pass<'a, W, true>;
+type Insert<'a, W> = Pass<'a, W, true>;
 
 /// What queries and inserts have in common.
-pub(crate) struct Pass<'a, W, const INSERTS: bool> {
+struct Pass<'a, W, const INSERTS: bool> {
     slices: &'a Slices<W>,
     /// The arrays of the slices for batches with `of`: the fullest first, then the others, the
     /// newest first.
@@ -101,7 +126,7 @@ pub(crate) struct Pass<'a, W, const INSERTS: bool> {
 const NEARLY_ALL: usize = BATCH * 7 / 8;
 
 impl<'a, W: Writer, const INSERTS: bool> Pass<'a, W, INSERTS> {
-    pub(crate) fn new(slices: &'a Slices<W>) -> Self {
+    fn new(slices: &'a Slices<W>) -> Self {
         Self {
             slices,
             arrays: [slices.slice(0).array(); MAX_SLICES],

@@ -13,9 +13,9 @@
 //! Nothing in this depends on when a slice becomes full, nor on who prepares or publishes the next.
 
 use tamis_core::BuildError;
-use tamis_sync::Slots;
 #[cfg(test)]
 use tamis_sync::Word;
+use tamis_sync::{Slots, out_of_memory};
 
 use super::plan::Plan;
 use super::slice::Slice;
@@ -188,6 +188,15 @@ impl<W: Writer> Slices<W> {
         let copy = Self::of_first(self.plan, first);
         slices.for_each(|slice| copy.push(slice));
         copy
+    }
+
+    /// Keeps one empty slice like the first. (The plan of a loaded filter may compute other sizes.)
+    /// If the allocation fails, ends as std's collections do.
+    pub(crate) fn clear(&mut self) {
+        let first = &self.slice(0).filter;
+        let slice = Slice::zeroed(first.geometry(), first.capacity() as u64)
+            .unwrap_or_else(|_| out_of_memory(self.size_in_bytes()));
+        *self = Self::of_first(self.plan, slice);
     }
 
     /// Returns the memory of all slices in bytes, with the next one if it is being prepared.

@@ -8,7 +8,6 @@ use tamis_sync::{LINE_WORDS, Lines};
 use crate::array::Array;
 use crate::array::line::InLine;
 use crate::bits::Writer;
-use crate::chain::Chain;
 use crate::chain::plan::{Plan, Taken};
 use crate::chain::slice::Slice;
 use crate::chain::slices::{MAX_SLICES, Slices};
@@ -44,7 +43,7 @@ pub struct SliceSizes {
 /// Returns how a filter grows.
 #[must_use]
 pub fn growth<F: Growing>(filter: &F) -> Growth {
-    let Plan { first, rate, max_bytes, max_capacity, .. } = filter.chain().slices.plan;
+    let Plan { first, rate, max_bytes, max_capacity, .. } = filter.slices().plan;
     Growth { first_capacity: first, rate, max_size_in_bytes: max_bytes, max_capacity }
 }
 
@@ -56,7 +55,7 @@ pub fn slices<F: Growing>(filter: &F) -> Vec<SliceSizes> {
         capacity: slice.filter.capacity() as u64,
         items: slice.items(),
     };
-    filter.chain().slices.iter().map(sizes).collect()
+    filter.slices().iter().map(sizes).collect()
 }
 
 /// Reads the words of a line of a slice, as [`read_line`](super::read_line) does.
@@ -66,7 +65,7 @@ pub fn slices<F: Growing>(filter: &F) -> Vec<SliceSizes> {
 /// If the filter has no such slice, or the slice no such line.
 #[must_use]
 pub fn read_slice_line<F: Growing>(filter: &F, slice: usize, line: u64) -> [u64; LINE_WORDS] {
-    filter.chain().slices.slice(slice).array().read(line)
+    filter.slices().slice(slice).array().read(line)
 }
 
 /// Makes a growing filter of slices that were filled before, oldest first. Does not read the lines,
@@ -132,7 +131,7 @@ pub fn from_slices<F: Growing>(
     }
     let mut chain = chain.ok_or(LinesError::Slices)?;
     chain.plan = plan.resumed(&Taken::by(chain.iter().map(Slice::sizes)));
-    Ok(F::from_chain(Chain::of_slices(chain, hasher)))
+    Ok(F::of_slices(chain, hasher))
 }
 
 /// Makes a slice, if the sizes fit the lines.
