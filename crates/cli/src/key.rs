@@ -231,7 +231,7 @@ impl Key {
                     );
                 }
             },
-            Part::Fields(fields) if fields.is_several() => {
+            Part::Fields(fields) if fields.asked() > 1 => {
                 return Err("the key of another system is one field: give one --key-field".into());
             }
             part => part.clone(),

@@ -228,6 +228,23 @@ fn columns_may_be_in_another_order_in_the_next_run() {
     assert_eq!(asked("1,3"), asked("3,1"));
 }
 
+/// A filter of another system would hold the joined values of Tamis, which that system never finds.
+#[test]
+fn several_names_are_no_key_of_another_system() {
+    let files = Files::new();
+    files.write("a.csv", "id,name\n1,x\n");
+    let build = ["build", "-q", "--to", "guava", "--capacity", "9", "-o", "F", "a.csv"];
+    let build = |fields| [&build[..], &["--csv", "--header", "--key-field", fields]].concat();
+    for fields in ["id,name", "1,name", "1,id", "1,2"] {
+        let said = files.refused(2, &build(fields));
+        assert!(said.contains("the key of another system is one field"), "{fields}: {said}");
+        assert!(!files.path("F").exists(), "{fields}");
+    }
+    files.run(&build("name"));
+    files.write("key", "x\n");
+    assert_eq!(files.run(&["query", "-q", "--from", "guava", "F", "key"]).0, "x\n");
+}
+
 /// A command that prints records prints the header, even if it prints no record: the output stays a
 /// CSV file.
 #[test]

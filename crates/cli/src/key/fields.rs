@@ -89,6 +89,12 @@ impl Fields {
         !self.names.is_empty()
     }
 
+    /// The number of fields that are asked for, by number or by name: two of them may be one
+    /// column.
+    pub(super) fn asked(&self) -> usize {
+        self.indices.len() + self.names.len()
+    }
+
     /// Whether there are several fields.
     pub(super) fn is_several(&self) -> bool {
         self.indices.len() > 1
