@@ -1,7 +1,9 @@
 //! The options for filters of other systems.
 
+use std::path::Path;
+
 use clap::{Args, ValueEnum};
-use tamis::formats::foreign;
+use tamis::formats::{Info, Kind, foreign};
 
 use super::format::{Format, format};
 use crate::error::Error;
@@ -38,9 +40,11 @@ impl FromArgs {
         self.from != Format::Tamis || self.column.is_some()
     }
 
-    /// Whether every record has a key of this type. Some systems have no empty keys.
-    pub(crate) fn takes_all(&self, keys: KeyArgs) -> bool {
-        self.from == Format::Tamis && keys.takes_all()
+    /// Whether every record has a key of this type for the filter in this file. Some systems have
+    /// no empty keys, and a file of tamis may hold one of their filters.
+    pub(crate) fn takes_all(&self, keys: KeyArgs, filter: &Path) -> bool {
+        let is_wrapped = || Info::open(filter).is_ok_and(|info| info.kind() == Kind::Foreign);
+        self.from == Format::Tamis && keys.takes_all() && !is_wrapped()
     }
 }
 

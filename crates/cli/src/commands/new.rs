@@ -36,7 +36,7 @@ use crate::units::grouped;
 pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
     let start = Instant::now();
     // Check the options, the header, the inputs and the body before anything is written.
-    let records = args.records.records_with("new", args.from.takes_all(args.keys))?;
+    let records = args.records.records_with("new", args.from.takes_all(args.keys, &args.filter))?;
     let form = records.key.form;
     if let Some(address) = Address::of(&args.filter)? {
         return remote::new(args, &address, records, start);

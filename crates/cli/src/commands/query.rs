@@ -19,7 +19,8 @@ use crate::units::grouped;
 pub(crate) fn query(mut args: QueryArgs) -> Result<bool, Error> {
     let start = Instant::now();
     // Check the options, the header, the inputs and the body before anything is written.
-    let records = args.records.records_with("query", args.from.takes_all(args.keys))?;
+    let records =
+        args.records.records_with("query", args.from.takes_all(args.keys, &args.filter))?;
     if let Some(address) = Address::of(&args.filter)? {
         return remote::query(args, &address, &records, start);
     }

@@ -18,7 +18,8 @@ use crate::units::grouped;
 pub(crate) fn remove(args: RemoveArgs) -> Result<(), Error> {
     let start = Instant::now();
     // Check the options, the header, the inputs and the body before anything is read.
-    let records = args.records.records_with("remove", args.from.takes_all(args.keys))?;
+    let records =
+        args.records.records_with("remove", args.from.takes_all(args.keys, &args.filter))?;
     let form = records.key.form;
     let open = || -> Result<Opened<'_>, Error> {
         let opened = Opened::open_for(&args.filter, &args.from, args.keys)?;

@@ -158,3 +158,19 @@ fn an_unknown_hash_is_a_warning() {
         assert_eq!(said.lines().count(), 1, "{said}");
     }
 }
+
+/// A filter of another system in a file of tamis may have no empty keys, as its own file has none.
+#[test]
+fn strict_has_an_effect_on_a_wrapped_filter() {
+    let files = Files::new();
+    files.write("in", "a\n\n");
+    files.run(&["build", "-q", "-o", "f", "--to", "hadoop:bloom", "--capacity", "9", "in"]);
+    files.run(&["convert", "-q", "-o", "W", "--from", "hadoop:bloom", "f"]);
+    for args in [&["query", "--strict", "W", "in"][..], &["new", "--strict", "W", "in"]] {
+        let (code, _, said) = files.ended(args);
+        assert!(code == 2 && said.contains("in, line 2: the key is empty"), "{args:?}: {said}");
+    }
+    // With a filter of tamis, every line has a key.
+    files.run(&["build", "-q", "-o", "F", "in"]);
+    files.fails(2, &["query", "--strict", "F", "in"], &["--strict has no effect"]);
+}
