@@ -240,6 +240,14 @@ impl Error {
         }
     }
 
+    /// The same of one file, for a command that looks for the delimiter in each of its files.
+    pub(crate) fn of_file(self, name: &str) -> Self {
+        match self {
+            Self::Undelimited { .. } => Self::Input { name: name.into(), found: self.to_string() },
+            other => other,
+        }
+    }
+
     /// Returns the exit code: 0 for a closed pipe, 1 for a failure while running, 2 for bad usage
     /// or bad input. `tamis which` and `tamis query -e` exit with 2 in place of 1.
     #[must_use]

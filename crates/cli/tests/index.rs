@@ -224,6 +224,23 @@ fn bad_input_is_refused() {
     assert!(said.starts_with("tamis: I: filter 0 of the set, `a`: "), "{said}");
 }
 
+/// With `--strict`, a file without the delimiter is named, among others that have it.
+#[test]
+fn a_file_without_the_delimiter_is_named() {
+    let files = Files::new();
+    files.write("a", "1,x\n");
+    files.write("b", "2\n");
+    let key = ["--key-field", "1", "--delimiter", ",", "--strict", "-q"];
+    let said = files.refused(2, &[&["index", "-o", "I", "a", "b"], &key[..]].concat());
+    assert!(said.starts_with("tamis: b: no record has the delimiter"), "{said}");
+    assert!(!files.path("I").exists());
+    files.run(&[&["index", "-o", "I", "a", "b"], &key[..4], &["-q"]].concat());
+    // The key is not there any more.
+    files.write("b", "3\n");
+    let said = files.refused(2, &[&["which", "I", "--verify", "2"], &key[..]].concat());
+    assert!(said.starts_with("tamis: b: no record has the delimiter"), "{said}");
+}
+
 #[cfg(unix)]
 #[test]
 fn names_are_any_bytes() {

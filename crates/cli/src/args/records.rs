@@ -78,7 +78,8 @@ pub(crate) struct RecordArgs {
     crlf: bool,
 
     /// Three things are errors instead of warnings: a record without a key, a malformed row of CSV,
-    /// and inputs of which no record has the --delimiter
+    /// and inputs of which no record has the --delimiter. 'index' and 'which --verify' look for it
+    /// in each file
     #[arg(long)]
     strict: bool,
 

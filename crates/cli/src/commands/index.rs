@@ -194,7 +194,8 @@ impl Run<'_> {
         let collect = Collect::new(false);
         let decider = collect.decider(self.hasher.clone());
         let (none, gate) = (&mut io::sink(), Gate::default());
-        let done = pipeline::run(vec![input], none, self.records, &decider, &gate, &mut ())?;
+        let done = pipeline::run(vec![input], none, self.records, &decider, &gate, &mut ());
+        let done = done.map_err(|error| error.of_file(&name))?;
         drop(decider);
         // The hashes are distinct, so the filter has exactly the size that it needs.
         let hashes = collect.into_sorted();

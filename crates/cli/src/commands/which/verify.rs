@@ -155,13 +155,15 @@ impl<'k> Search<'k> {
 
     /// Reads a file until all keys are found, or to its end.
     fn read(&self, input: Input<'_>, records: &Records) -> Result<(), Error> {
+        let name = input.name.to_string();
         let input = Input::new(input.name, UntilFound { reader: input.reader, search: self });
         let keys = Some(Taken { key_type: KeyType::Bytes, empty: true });
         let plan = Plan { keys, ..Plan::of(Printed::None) };
         let hasher = Hasher::Any(self.hasher.clone());
         let decider = Decider::any_order(hasher, plan, |chunk| self.search(chunk));
         let (none, gate) = (&mut io::sink(), Gate::default());
-        pipeline::run(vec![input], none, records, &decider, &gate, &mut ()).map(drop)
+        let done = pipeline::run(vec![input], none, records, &decider, &gate, &mut ());
+        done.map(drop).map_err(|error| error.of_file(&name))
     }
 
     /// Looks for the keys in a chunk.
