@@ -56,7 +56,7 @@ pub(crate) use self::header::check as check_headers;
 pub use self::notes::{Noted, Notes};
 pub(crate) use self::plan::{Plan, Printed, Taken};
 pub use self::records::CHUNK;
-pub(crate) use self::records::Records;
+pub(crate) use self::records::{MOST_THREADS, Records};
 pub use self::sink::Watch;
 pub use self::tally::Tally;
 pub(crate) use self::turnstile::Turnstile;
@@ -112,10 +112,8 @@ pub(crate) fn run(
     };
     let threads = thread::scope(|scope| {
         let spawn = || thread::Builder::new().spawn_scoped(scope, || run.work());
-        // More workers than shards would only wait. If the system cannot start a thread, the
-        // workers that run do all the work.
-        let others = (1..records.threads.min(SHARDS as usize))
-            .map_while(|_| memory::has_thread().then(spawn)?.ok());
+        // If the system cannot start a thread, the workers that run do all the work.
+        let others = (1..records.threads).map_while(|_| memory::has_thread().then(spawn)?.ok());
         let others: Vec<_> = others.collect();
         // The calling thread is a worker too.
         run.work();

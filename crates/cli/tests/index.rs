@@ -241,6 +241,17 @@ fn a_file_without_the_delimiter_is_named() {
     assert!(said.starts_with("tamis: b: no record has the delimiter"), "{said}");
 }
 
+/// As the help says.
+#[test]
+fn at_most_64_threads_are_used() {
+    let files = Files::new();
+    let names: Vec<String> = (0..100).map(|number| number.to_string()).collect();
+    names.iter().for_each(|name| _ = files.write(name, "x\n"));
+    let mut args = vec!["index", "-o", "I", "-j", "1024", "--stats", "json"];
+    args.extend(names.iter().map(String::as_str));
+    assert_eq!(json(&files.run(&args).1)["threads"], 64);
+}
+
 #[cfg(unix)]
 #[test]
 fn names_are_any_bytes() {

@@ -6,10 +6,10 @@ use std::thread;
 
 use clap::{Args, ValueEnum};
 
-use super::values::{Column, MAX_THREADS, delimiter, field, pointer, threads};
+use super::values::{Column, delimiter, field, pointer, threads};
 use crate::error::Error;
 use crate::key::{Fields, Key, Part, Quotes};
-use crate::pipeline::{CHUNK, Records};
+use crate::pipeline::{CHUNK, MOST_THREADS, Records};
 use crate::policy::{self, Policy};
 use crate::units::size;
 
@@ -196,7 +196,7 @@ impl RecordArgs {
             },
             header: self.header,
             strict: self.strict,
-            threads: self.threads.unwrap_or_else(cores),
+            threads: self.threads.unwrap_or_else(cores).min(MOST_THREADS),
             chunk: CHUNK,
             most: None,
         })
@@ -224,5 +224,5 @@ impl RecordArgs {
 
 /// The default number of threads.
 fn cores() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS)
+    thread::available_parallelism().map_or(1, NonZero::get)
 }

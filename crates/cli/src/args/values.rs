@@ -8,7 +8,7 @@ use crate::pipeline::Seed;
 use crate::units::{Wrong, count, number};
 
 /// The largest number that --threads accepts.
-pub(super) const MAX_THREADS: usize = 1024;
+const MAX_THREADS: usize = 1024;
 
 /// Parses a number of threads.
 pub(super) fn threads(text: &str) -> Result<usize, String> {

@@ -3,7 +3,7 @@
 use crate::file_kind::FileKind;
 use crate::key::Key;
 use crate::kind::Kind;
-use crate::pipeline::{CHUNK, Records, Seed};
+use crate::pipeline::{CHUNK, MOST_THREADS, Records, Seed};
 
 /// The options of a run. The default is what the program does without options, on one thread.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ impl Options {
             key: self.key.clone(),
             header: self.header,
             strict: self.strict,
-            threads: self.threads,
+            threads: self.threads.min(MOST_THREADS),
             chunk: self.chunk,
             most: self.most,
         }

@@ -1,5 +1,6 @@
 //! How records are read: where they end, and which part of them is the key.
 
+use super::entry::SHARDS;
 use crate::error::Error;
 use crate::key::Key;
 
@@ -9,6 +10,9 @@ use crate::key::Key;
 /// with 1 MiB, on a shared Xeon (Sapphire or Emerald Rapids) with 2 MiB of L2 per core. 1 MiB is
 /// not the choice because other machines, such as a Zen 4, have 1 MiB of L2 per core.
 pub const CHUNK: usize = 1 << 19;
+
+/// The most worker threads of a run: more than there are shards would only wait.
+pub(crate) const MOST_THREADS: usize = SHARDS as usize;
 
 /// How a run reads records.
 #[derive(Clone, Debug)]
@@ -23,7 +27,7 @@ pub(crate) struct Records {
     pub(crate) header: bool,
     /// Whether a record without a key, and a malformed row, is an error.
     pub(crate) strict: bool,
-    /// Worker threads, including the calling one; at most 64 are used.
+    /// Worker threads, including the calling one: 1 to [`MOST_THREADS`].
     pub(crate) threads: usize,
     /// Bytes per chunk, 1 to 1 GiB.
     pub(crate) chunk: usize,
