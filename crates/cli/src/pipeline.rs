@@ -23,13 +23,10 @@
 
 use core::mem;
 use std::io::Write;
-use std::panic::resume_unwind;
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::{process, thread};
 
 use crate::error::Error;
 use crate::input::Input;
-use crate::memory;
 
 mod chunk;
 mod decider;
@@ -45,6 +42,7 @@ mod sink;
 mod source;
 mod tally;
 mod turnstile;
+mod workers;
 
 pub(crate) use self::chunk::{Batch, Chunk};
 pub(crate) use self::decider::Decider;
@@ -60,11 +58,13 @@ pub(crate) use self::records::{MOST_THREADS, Records};
 pub use self::sink::Watch;
 pub use self::tally::Tally;
 pub(crate) use self::turnstile::Turnstile;
+pub(crate) use self::workers::share;
 
 use self::chunk::Rules;
 use self::gate::Pass;
 use self::sink::Sink;
 use self::source::Source;
+use self::workers::AbortOnPanic;
 
 /// What a run has done.
 pub(crate) struct Done {
@@ -110,21 +110,7 @@ pub(crate) fn run(
         sink: Turnstile::new(Sink::new(output, watch, header, decider.plan.limit)),
         failure: OnceLock::new(),
     };
-    let threads = thread::scope(|scope| {
-        let spawn = || thread::Builder::new().spawn_scoped(scope, || run.work());
-        // If the system cannot start a thread, the workers that run do all the work.
-        let others = (1..records.threads).map_while(|_| memory::has_thread().then(spawn)?.ok());
-        let others: Vec<_> = others.collect();
-        // The calling thread is a worker too.
-        run.work();
-        let threads = 1 + others.len();
-        // Join every thread: the end of the scope waits for their closures, but not until the
-        // threads have exited.
-        for other in others {
-            other.join().unwrap_or_else(|panic| resume_unwind(panic));
-        }
-        threads
-    });
+    let threads = workers::work(records.threads, || run.work());
     if let Some(error) = run.failure.into_inner() {
         return Err(error);
     }
@@ -191,15 +177,5 @@ impl<'r> Run<'r, '_, '_> {
         // Under the lock, so that chunks pass the gate in the order of their turns: no chunk that
         // has passed it waits for one that has not.
         Some(self.gate.enter())
-    }
-}
-
-/// Aborts the process when a worker panics between its turns, which is a bug. Other workers would
-/// wait for its turn for ever, or print later chunks although its chunk is missing.
-struct AbortOnPanic;
-
-impl Drop for AbortOnPanic {
-    fn drop(&mut self) {
-        process::abort();
     }
 }

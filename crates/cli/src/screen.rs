@@ -81,6 +81,15 @@ impl Screen {
         self.exits = exits;
     }
 
+    /// Reports an error, and ends the program at once, without waiting for workers that wait for
+    /// input.
+    pub(crate) fn fail(&mut self, error: &Error) -> ! {
+        // The unfinished file and a lock are removed, though no destructor runs.
+        drop(self.finish());
+        report(error);
+        ending::exit(self.exits.of_error(error));
+    }
+
     /// Removes the bar and returns the output file.
     pub(crate) fn finish(&mut self) -> Option<Pending> {
         if let Progress::Bar(bar, _) = &self.progress {
@@ -137,12 +146,8 @@ impl Watch for Screen {
         }
     }
 
-    /// Ends the program at once, without waiting for workers that wait for input.
     fn failed(&mut self, error: &Error) {
-        // The unfinished file and a lock are removed, though no destructor runs.
-        drop(self.finish());
-        report(error);
-        ending::exit(self.exits.of_error(error));
+        self.fail(error);
     }
 }
 

@@ -1,13 +1,9 @@
 //! `tamis index`: a filter for each file, and all filters in one file.
 
-use core::iter::Enumerate;
 use std::collections::HashSet;
 use std::io::{self, ErrorKind};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
-use std::{thread, vec};
 
 use tamis::formats::{Options, SetSaveError, SetWriter};
 use tamis::hash::AnyStable;
@@ -22,7 +18,6 @@ use crate::ending;
 use crate::error::Error;
 use crate::filters::{AnyFilter, Collect, Copies, Lock};
 use crate::input::{self, Input, shown};
-use crate::kind::Kind;
 use crate::output::{self, Roles};
 use crate::pipeline::{self, Done, Gate, Notes, Records, Tally, Turnstile, Watch};
 use crate::screen::Screen;
@@ -32,7 +27,7 @@ use crate::units::{bytes, counted};
 pub(crate) fn index(args: IndexArgs) -> Result<(), Error> {
     let start = Instant::now();
     // Check the options, the output and the inputs before anything is read.
-    let mut records = args.records.records("index")?;
+    let records = args.records.records("index")?;
     let files = &args.files;
     check_files(files)?;
     Roles::of(files).save_to(&args.output, "index")?;
@@ -52,50 +47,31 @@ pub(crate) fn index(args: IndexArgs) -> Result<(), Error> {
     let mut set = ending::creating(|_| options.create_set(&args.output)).map_err(failed)?;
     let (filter_bytes, false_files) = before.copy(&mut set).map_err(failed)?;
 
-    // Each worker takes one file after another. If there are fewer files than threads, several
-    // threads share a file.
-    let threads = records.threads;
-    let workers = threads.min(inputs.list.len());
-    records.threads = threads / workers;
-    let run = Run {
-        files,
-        output: &args.output,
-        kind: args.kind,
-        rate: args.rate,
-        hasher,
-        records: &records,
-        inputs: Mutex::new(inputs.list.into_iter().enumerate()),
-        indexed: Turnstile::new(Indexed {
-            set: Some(set),
-            error: None,
-            screen,
-            tally: Tally::default(),
-            notes: Notes::default(),
-            keys: 0,
-            filter_bytes,
-            false_files,
-        }),
-    };
-    thread::scope(|scope| {
-        let spawn = || thread::Builder::new().spawn_scoped(scope, || run.work());
-        let others: Vec<_> = (1..workers).map_while(|_| spawn().ok()).collect();
-        run.work();
-        for other in others {
-            other.join().unwrap_or_else(|panic| resume_unwind(panic));
+    let indexed = Turnstile::new(Indexed {
+        set,
+        screen,
+        tally: Tally::default(),
+        notes: Notes::default(),
+        keys: 0,
+        filter_bytes,
+        false_files,
+    });
+    pipeline::share(inputs.list, &records, |number, input, records| {
+        let built = build(&args, input, &hasher, records);
+        // The files are added in their order.
+        let Some(mut indexed) = indexed.enter(number as u64) else { return };
+        if let Err(error) = built.and_then(|built| indexed.take(&args, number, built)) {
+            // Other workers may wait for input.
+            indexed.screen.fail(&error);
         }
     });
-    let mut indexed = run.indexed.into_inner();
-    if let Some(error) = indexed.error {
-        return Err(error);
-    }
-    indexed.screen.finish();
-    if let Some(set) = indexed.set {
-        ending::last(|| set.finish()).map_err(failed)?;
-    }
+    let Indexed { set, mut screen, tally, notes, keys, filter_bytes, false_files } =
+        indexed.into_inner();
+    screen.finish();
+    ending::last(|| set.finish()).map_err(failed)?;
 
     // Report.
-    let Indexed { tally, notes, keys, filter_bytes, false_files, .. } = indexed;
-    let done = Done { tally, notes, threads };
+    let done = Done { tally, notes, threads: records.threads };
     let mut report = Report::of_records(&done, start, "left out");
     report.text.push_str(&format!(
         " of {}, {}; {} has filters of {}; for a key in no file, {false_files:.2} files are expected",
@@ -138,23 +114,9 @@ fn unsaved(output: &Path, error: SetSaveError) -> Error {
     }
 }
 
-/// What all workers share.
-struct Run<'r> {
-    files: &'r [PathBuf],
-    output: &'r Path,
-    kind: Kind,
-    rate: f64,
-    hasher: AnyStable,
-    records: &'r Records,
-    inputs: Mutex<Enumerate<vec::IntoIter<Input<'static>>>>,
-    indexed: Turnstile<Indexed>,
-}
-
 /// What has been indexed, in the order of the files.
 struct Indexed {
-    /// `None` after an error.
-    set: Option<SetWriter<[u8]>>,
-    error: Option<Error>,
+    set: SetWriter<[u8]>,
     screen: Screen,
     tally: Tally,
     notes: Notes,
@@ -164,92 +126,49 @@ struct Indexed {
     false_files: f64,
 }
 
-impl Run<'_> {
-    /// Indexes one file after another.
-    fn work(&self) {
-        loop {
-            let next = self.inputs.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some((number, input)) = next else { return };
-            // Other workers wait for this turn, so it comes even after a panic.
-            let built = catch_unwind(AssertUnwindSafe(|| self.build(input)));
-            let Some(mut indexed) = self.indexed.enter(number as u64) else { return };
-            match built {
-                Ok(built) => {
-                    if !indexed.take(self, number, built) {
-                        return;
-                    }
-                }
-                Err(panic) => {
-                    indexed.set = None;
-                    drop(indexed);
-                    resume_unwind(panic);
-                }
-            }
-        }
-    }
+/// The filter of a file, and the number of its keys.
+type Built = (AnyFilter, u64, Done);
 
-    /// Builds the filter of a file. Returns it with the number of its keys.
-    fn build(&self, input: Input<'_>) -> Result<(AnyFilter, u64, Done), Error> {
-        let name = input.name.to_string();
-        let collect = Collect::new(false);
-        let decider = collect.decider(self.hasher.clone());
-        let (none, gate) = (&mut io::sink(), Gate::default());
-        let done = pipeline::run(vec![input], none, self.records, &decider, &gate, &mut ());
-        let done = done.map_err(|error| error.of_file(&name))?;
-        drop(decider);
-        // The hashes are distinct, so the filter has exactly the size that it needs.
-        let hashes = collect.into_sorted();
-        let capacity = (hashes.len() as u64).max(1);
-        let filter = AnyFilter::build(
-            self.kind.into(),
-            Copies::Once,
-            capacity,
-            self.rate,
-            self.hasher.clone(),
-        )?;
-        let full =
-            |source| Error::Input { name, found: format!("{source}; choose another --kind") };
-        filter.insert_all(&hashes, self.records.threads).map_err(full)?;
-        Ok((filter, hashes.len() as u64, done))
-    }
+/// Builds the filter of a file.
+fn build(
+    args: &IndexArgs,
+    input: Input<'_>,
+    hasher: &AnyStable,
+    records: &Records,
+) -> Result<Built, Error> {
+    let name = input.name.to_string();
+    let collect = Collect::new(false);
+    let decider = collect.decider(hasher.clone());
+    let (none, gate) = (&mut io::sink(), Gate::default());
+    let done = pipeline::run(vec![input], none, records, &decider, &gate, &mut ());
+    let done = done.map_err(|error| error.of_file(&name))?;
+    drop(decider);
+    // The hashes are distinct, so the filter has exactly the size that it needs.
+    let hashes = collect.into_sorted();
+    let keys = hashes.len() as u64;
+    let (kind, copies) = (args.kind.into(), Copies::Once);
+    let filter = AnyFilter::build(kind, copies, keys.max(1), args.rate, hasher.clone())?;
+    let full = |source| Error::Input { name, found: format!("{source}; choose another --kind") };
+    filter.insert_all(&hashes, records.threads).map_err(full)?;
+    Ok((filter, keys, done))
 }
 
 impl Indexed {
-    /// Adds the filter of the next file, or keeps the first error. Returns whether to go on.
-    fn take(
-        &mut self,
-        run: &Run<'_>,
-        number: usize,
-        built: Result<(AnyFilter, u64, Done), Error>,
-    ) -> bool {
-        let Some(set) = &mut self.set else { return false };
-        let added = built.and_then(|(filter, keys, done)| {
-            let name = run.files[number].as_os_str().as_encoded_bytes();
-            add(set, name, &filter).map_err(|error| unsaved(run.output, error))?;
-            Ok((filter, keys, done))
-        });
-        match added {
-            Ok((filter, keys, done)) => {
-                self.keys += keys;
-                let described = filter.described();
-                self.filter_bytes += described.size_in_bytes;
-                self.false_files += described.figures.false_positive_rate.value;
-                self.notes.merge(done.notes);
-                self.tally.lines += done.tally.lines;
-                self.tally.keyless += done.tally.keyless;
-                self.tally.bytes_in += done.tally.bytes_in;
-                self.screen.advanced(&self.tally);
-                true
-            }
-            Err(error) => {
-                // Remove the temporary file, then end the program: other workers may wait for
-                // input.
-                self.set = None;
-                self.screen.failed(&error);
-                self.error = Some(error);
-                false
-            }
-        }
+    /// Adds the filter of the next file, which has this number.
+    fn take(&mut self, args: &IndexArgs, number: usize, built: Built) -> Result<(), Error> {
+        let (filter, keys, done) = built;
+        let name = args.files[number].as_os_str().as_encoded_bytes();
+        add(&mut self.set, name, &filter).map_err(|error| unsaved(&args.output, error))?;
+        self.keys += keys;
+        let described = filter.described();
+        self.filter_bytes += described.size_in_bytes;
+        self.false_files += described.figures.false_positive_rate.value;
+        self.notes.merge(done.notes);
+        self.tally.lines += done.tally.lines;
+        self.tally.keyless += done.tally.keyless;
+        self.tally.bytes_in += done.tally.bytes_in;
+        self.screen.advanced(&self.tally);
+        Ok(())
     }
 }
 

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
 
 use tamis::formats::FilterSet;
 use tamis::formats::foreign::{self, KeyType};
@@ -50,29 +49,14 @@ pub(super) fn verify(
     let Some(hasher) = set.hasher() else { return Verified::default() };
     let all: Vec<usize> = files.keys().copied().collect();
 
-    // Each worker takes one file after another. If there are fewer files than threads, several
-    // threads share a file.
-    let workers = records.threads.min(files.len()).max(1);
-    let records = Records { threads: records.threads / workers, ..records.clone() };
     let verified = Verified { found: vec![Vec::new(); keys.len()], ..Verified::default() };
-    let (files, verified) = (Mutex::new(files.into_iter()), Mutex::new(verified));
-    let work = || {
-        loop {
-            let next = files.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some((file, asked)) = next else { return };
-            let search = Search::new(hasher, keys, &asked);
-            let path = path_of(set.name(file).unwrap_or_default());
-            let read = open(&path, raw).and_then(|input| search.read(input, &records));
-            let mut verified = verified.lock().unwrap_or_else(PoisonError::into_inner);
-            verified.take(file, &search, read.err());
-        }
-    };
-    thread::scope(|scope| {
-        // If the system starts no thread, the calling one does all the work.
-        for _ in 1..workers {
-            let _ = thread::Builder::new().spawn_scoped(scope, work);
-        }
-        work();
+    let verified = Mutex::new(verified);
+    pipeline::share(files.into_iter().collect(), records, |_, (file, asked), records| {
+        let search = Search::new(hasher, keys, &asked);
+        let path = path_of(set.name(file).unwrap_or_default());
+        let read = open(&path, raw).and_then(|input| search.read(input, records));
+        let mut verified = verified.lock().unwrap_or_else(PoisonError::into_inner);
+        verified.take(file, &search, read.err());
     });
     let mut verified = verified.into_inner().unwrap_or_else(PoisonError::into_inner);
     verified.found.iter_mut().for_each(|files: &mut Vec<usize>| files.sort_unstable());
