@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::common::{dedup, json, nth_of_each, records, said, tamis};
+use crate::common::{dedup, json, said, tamis};
 use csv::{ReaderBuilder, Terminator, WriterBuilder};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -245,31 +245,6 @@ proptest! {
         prop_assert_eq!(String::from_utf8_lossy(&output), String::from_utf8_lossy(&expected));
         prop_assert_eq!(end.expect("nothing fails").notes.malformed, 0);
     }
-
-    /// Several fields without quotes make the same key as the tuple of them.
-    #[test]
-    fn several_plain_fields_are_compared_as_a_tuple(
-        lines in vec("[ab,]{0,8}", 0..60),
-        indices in vec(0_usize..4, 1..4),
-        threads in 1_usize..4,
-    ) {
-        let input = lines.join("\n");
-        let records = records(&[input.as_bytes()], b'\n');
-        let mut seen = std::collections::HashSet::new();
-        let mut expected = Vec::new();
-        for record in records {
-            let fields: Vec<&[u8]> = record.split(|&byte| byte == b',').collect();
-            let key: Option<Vec<&[u8]>> = indices.iter().map(|&index| fields.get(index).copied()).collect();
-            if key.is_none_or(|key| seen.insert(key)) {
-                expected.extend_from_slice(record);
-                expected.push(b'\n');
-            }
-        }
-        let fields = Fields::new(indices, b',', Quotes::Plain);
-        let (output, end) = printed(input.as_bytes(), fields, threads, 30);
-        prop_assert_eq!(output, expected);
-        prop_assert!(end.is_ok());
-    }
 }
 
 #[test]
@@ -287,19 +262,6 @@ fn several_fields_can_be_given_on_the_command_line() {
             text.contains("1 record without a key was printed") && text.contains("line 5"),
             "{text}"
         );
-    }
-}
-
-/// Lines are printed unchanged, and all ways to parse their fields print the same lines.
-#[test]
-fn one_field_without_quotes_gives_the_same_output_with_all_options() {
-    let lines: String = (0..50_000).map(|n| format!("{},{}\n", n, n * 7 % 13_001)).collect();
-    let field = |record: &'static [u8]| record.split(|&byte| byte == b',').nth(1);
-    let lines: &'static str = lines.leak();
-    let expected = nth_of_each(1, &records(&[lines.as_bytes()], b'\n'), b'\n', field);
-    for args in [["--delimiter", ","].as_slice(), &["--csv"], &["--delimiter", ",", "--no-csv"]] {
-        let output = dedup(&["--key-field", "2"]).args(args).write_stdin(lines).assert().success();
-        assert!(output.get_output().stdout == expected, "{args:?}");
     }
 }
 

@@ -81,26 +81,6 @@ fn records_may_end_in_nul() {
 }
 
 #[test]
-fn fields_are_separated_by_tabs_by_default() {
-    dedup(&["--key-field", "2"])
-        .write_stdin("a\tx\nb\tx\nc,x\nd\ty\nc,x\n")
-        .assert()
-        .success()
-        .stdout("a\tx\nc,x\nd\ty\nc,x\n");
-}
-
-#[test]
-fn json_values_are_keys() {
-    let input =
-        "{\"id\":1,\"a\":1}\n{\"id\":\"1\"}\n{\"a\":2,\"id\":1}\n[]\nno\n{\"id\":1.0}\n[]\n";
-    dedup(&["--json-key", "/id"])
-        .write_stdin(input)
-        .assert()
-        .success()
-        .stdout("{\"id\":1,\"a\":1}\n{\"id\":\"1\"}\n[]\nno\n{\"id\":1.0}\n[]\n");
-}
-
-#[test]
 fn urls_are_compared_in_the_chosen_normal_form() {
     let input = "HTTP://a.example\nhttp://a.example/#x\nhttp://a.example/?b&a\n\
                  http://a.example/?a&utm_id=1&b\nnone\nnone\n";
@@ -113,15 +93,6 @@ fn urls_are_compared_in_the_chosen_normal_form() {
         let expected: String = kept.into_iter().map(|n: usize| format!("{}\n", lines[n])).collect();
         dedup(&["--url", policy]).write_stdin(input).assert().success().stdout(expected);
     }
-}
-
-#[test]
-fn hexadecimal_is_compared_by_its_bytes_and_printed_unchanged() {
-    dedup(&["--hex"])
-        .write_stdin("ab\nAB\nabc\nAb\nabc\n\n\n00\nab\r\n")
-        .assert()
-        .success()
-        .stdout("ab\nabc\nabc\n\n00\nab\r\n");
 }
 
 #[test]

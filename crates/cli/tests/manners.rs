@@ -1,9 +1,8 @@
 //! Summary, warnings and help, and the forms in which options can be given.
 
-use std::collections::HashMap;
 use std::fs;
 
-use crate::common::{self, Files, dedup, homepages, json, line_said, tamis};
+use crate::common::{self, Files, dedup, json, line_said, tamis};
 
 /// Runs `tamis dedup` with these arguments; returns what it prints on standard error.
 fn said(args: &[&str], input: &str) -> String {
@@ -226,20 +225,4 @@ fn the_examples_of_the_help_work() {
     assert_eq!(read("first.csv"), "1,\"x, y\",2,mon\n3,x,1,mon\n");
     assert_eq!(read("new.txt"), "a\nb\n");
     assert_eq!(printed, b"{\"id\":1,\"n\":2}\nz\n");
-}
-
-#[test]
-fn short_and_long_options_do_the_same() {
-    let list = fs::read_to_string(homepages()).expect("the list");
-    let mut counts: HashMap<&str, u32> = HashMap::new();
-    list.lines().for_each(|line| *counts.entry(line).or_default() += 1);
-    let repeated = counts.values().filter(|&&count| count > 1).count();
-    assert!(repeated > 1000);
-    for args in [["-q", "-j", "2", "-d"], ["--quiet", "--threads", "2", "--repeated"]] {
-        let output = tamis().arg("dedup").args(args).arg(homepages()).assert().success().stderr("");
-        assert_eq!(
-            output.get_output().stdout.iter().filter(|&&byte| byte == b'\n').count(),
-            repeated
-        );
-    }
 }

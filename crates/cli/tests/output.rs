@@ -97,29 +97,6 @@ fn a_device_is_written_to_and_not_replaced() {
     assert!(fs::metadata("/dev/null").expect("Unix has it").file_type().is_char_device());
 }
 
-/// The shell has already opened the output: the contents of the file must stay.
-#[test]
-fn standard_output_that_is_an_input_is_2() {
-    let files = Files::new();
-    let file = files.path("lines.txt");
-    for stdin in [false, true] {
-        fs::write(&file, "a\na\n").expect("written");
-        let append = OpenOptions::new().append(true).open(&file).expect("ours");
-        let mut command = program();
-        command.args(["dedup", "-q"]).stdout(append).stderr(Stdio::piped());
-        if stdin {
-            command.stdin(fs::File::open(&file).expect("ours"));
-        } else {
-            command.arg(&file);
-        }
-        let output = command.output().expect("it runs");
-        let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{text}");
-        assert!(text.contains("-o FILE") && text.lines().count() == 1, "{text}");
-        assert_eq!(fs::read(&file).expect("there"), b"a\na\n");
-    }
-}
-
 /// Under any of its names: the file behind it is not replaced, and its contents stay.
 #[cfg(target_os = "linux")]
 #[test]

@@ -103,13 +103,13 @@ fn an_output_of_records_is_no_input_except_that_of_dedup() {
 /// `>>` would add text to the file. After `>` there is nothing left, but the error says why.
 #[test]
 fn standard_output_is_none_of_the_files() {
-    let redirected = |files: &Files, args: &[&str], output: &str, parts: &[&str]| {
+    let redirected = |files: &Files, args: &[&str], stdin, output: &str, parts: &[&str]| {
         let before = contents(files.0.path());
         let append = OpenOptions::new().append(true).create(true).open(files.path(output));
         let output = program()
             .current_dir(&files.0)
             .args(args)
-            .stdin(Stdio::null())
+            .stdin(stdin)
             .stdout(append.expect("ours"))
             .output()
             .expect("it runs");
@@ -134,11 +134,14 @@ fn standard_output_is_none_of_the_files() {
         (&["info", "f"], &["f"]),
     ] {
         for output in outputs {
-            redirected(&files, args, output, &["is also the output"]);
+            redirected(&files, args, Stdio::null(), output, &["is also the output"]);
         }
     }
+    let stdin = File::open(files.path("in")).expect("ours");
+    redirected(&files, &["dedup"], stdin.into(), "in", &["is also the output", "-o FILE"]);
     fs::write(files.path("f"), "").expect("written");
-    redirected(&files, &["new", "f", "in"], "f", &["f: is also the output", "is empty"]);
+    let empty = ["f: is also the output", "is empty"];
+    redirected(&files, &["new", "f", "in"], Stdio::null(), "f", &empty);
     fs::remove_file(files.path("f.lock")).expect("there");
 }
 

@@ -494,30 +494,6 @@ mod tests {
         assert_eq!(key(&[0, 1], b',', Quotes::Refused, b"a,\"b"), Err(NoKey::Quoted));
     }
 
-    #[test]
-    fn quoted_fields_are_unquoted() {
-        let csv = Quotes::Csv { separator: b'\n' };
-        let second = |record: &[u8]| key(&[1], b',', csv, record);
-        for record in ["a,b", "a,\"b\"", "\"a\",b\r", "\"a,\"\"\",\"b\",\"\"", "a,b,", "\"\",b"] {
-            assert_eq!(second(record.as_bytes()), Ok(b"b".to_vec()), "{record}");
-        }
-        assert_eq!(second(b"a,\"b\"\"c\""), Ok(b"b\"c".to_vec()));
-        assert_eq!(second(b"a,5\" disk"), Ok(b"5\" disk".to_vec()));
-        assert_eq!(second(b"a,"), Ok(Vec::new()));
-        assert_eq!(second(b"a"), Err(NoKey::Field));
-        assert_eq!(second(b""), Err(NoKey::Field));
-        assert_eq!(key(&[0], b',', csv, b"\r"), Ok(Vec::new()));
-        // A quoted field that is open is the rest of the input, with its CR. It may be followed by
-        // none.
-        assert_eq!(second(b"a,\"b\r"), Ok(b"b\r".to_vec()));
-        assert_eq!(second(b"a,\"b,\"\"\nc\n"), Ok(b"b,\"\nc\n".to_vec()));
-        assert_eq!(second(b"a,b,\"c"), Ok(b"b".to_vec()));
-        assert_eq!(second(b"\"a"), Err(NoKey::Field));
-        // What follows the closing quote belongs to the field.
-        assert_eq!(second(b"a,\"b\"c\"d,e"), Ok(b"bc\"d".to_vec()));
-        assert_eq!(second(b"a,\"b\nc\"\r"), Ok(b"b\nc".to_vec()));
-    }
-
     /// One reader reads all records: no record affects the next, and none is treated as the first
     /// of a file.
     #[test]

@@ -80,24 +80,6 @@ fn a_query_prints_what_was_built_and_inverted_the_rest() {
     }
 }
 
-/// The figure in the summary is the rate that is measured.
-#[test]
-fn the_stated_rate_is_the_measured_one() {
-    let files = Files::new();
-    files.write("in", lines(0..30_000));
-    files.write("others", lines(30_000..230_000));
-    for kind in KINDS {
-        files.run(&["build", "-o", "f", "--kind", kind, "--rate", "2%", "in"]);
-        let (_, stats) = files.stats(&["query", "f", "others", "-o", "out"]);
-        let stated = stats["false_positive_rate"].as_f64().expect("a number");
-        let expected = 200_000.0 * stated;
-        let printed = stats["printed"].as_f64().expect("a number");
-        // Six standard deviations.
-        assert!((printed - expected).abs() < 6.0 * expected.sqrt(), "{kind}: {printed} {expected}");
-        assert!(stated <= 0.0206 && stated > 0.001, "{kind}: {stated}");
-    }
-}
-
 /// For Bloom filters the union is that of one build, to the byte. A cuckoo filter may store its
 /// items elsewhere.
 #[test]
@@ -285,19 +267,6 @@ fn keys_are_fields_json_values_or_urls() {
     files.run(&["build", "-o", "f", "known", "--url", "whatwg-1"]);
     assert_eq!(files.run(&["query", "f", "asked", "--url", "whatwg-1"]).0, "http://a.example/\n");
     assert_eq!(files.info("f")["url"], "whatwg-1");
-}
-
-#[test]
-fn records_end_in_nul_or_are_hexadecimal() {
-    let files = Files::new();
-    files.write("known", "a\nb\0c");
-    files.write("asked", "c\0a\0a\nb\0");
-    files.run(&["build", "-0", "-o", "f", "known"]);
-    assert_eq!(files.run(&["query", "-0", "f", "asked"]).0, "c\0a\nb\0");
-    files.write("known", "00fF\n");
-    files.write("asked", "00ff\n00\n00Ff\n");
-    files.run(&["build", "--hex", "-o", "f", "known"]);
-    assert_eq!(files.run(&["query", "--hex", "f", "asked"]).0, "00ff\n00Ff\n");
 }
 
 #[test]
