@@ -1,6 +1,7 @@
 //! A filter in a file: any kind that the file format has, with the hash algorithm and the key that
 //! the file names.
 
+use core::iter;
 use std::path::Path;
 
 use tamis::formats::{self, Geometry, Kind as Saved};
@@ -243,27 +244,32 @@ impl AnyFilter {
         }
     }
 
+    /// Whether the filter may contain an item. (Of a table, no item is found: its shards look.)
+    pub(crate) fn contains(&self, hash: u64) -> bool {
+        each!(self, filter => filter.contains_hash(hash), _table => false)
+    }
+
+    /// Queries all items, in order. (Of a table, no answer is reported.)
+    fn contains_hashes(&self, hashes: impl Iterator<Item = u64>, report: impl FnMut(usize, bool)) {
+        each!(self, filter => filter.contains_hashes(hashes, report), _table => {});
+    }
+
     /// Inserts the items that the filter does not contain, in order, and reports which these were.
     pub(crate) fn insert_new(
         &self,
-        mut hashes: impl Iterator<Item = u64>,
+        hashes: impl Iterator<Item = u64>,
         mut report: impl FnMut(usize, Result<bool, InsertError>),
     ) {
+        if !self.can_remove() {
+            return self.insert(hashes, report);
+        }
         // A filter that counts copies would add one. No other thread inserts the same items.
-        let mut absent = |contains: &dyn Fn(u64) -> bool, insert: &dyn Fn(u64) -> _| {
-            for (number, hash) in hashes.by_ref().enumerate() {
-                report(number, if contains(hash) { Ok(false) } else { insert(hash) });
+        for (number, hash) in hashes.enumerate() {
+            if self.contains(hash) {
+                report(number, Ok(false));
+            } else {
+                self.insert(iter::once(hash), |_, new| report(number, new));
             }
-        };
-        match self {
-            Self::Cuckoo(filter) => absent(&|hash| filter.contains_hash(hash), &|hash| {
-                growing::patiently(|| filter.by_hash().insert(hash)).map(|()| true)
-            }),
-            Self::Counting(filter) => absent(&|hash| filter.contains_hash(hash), &|hash| {
-                filter.by_hash().insert(hash);
-                Ok(true)
-            }),
-            _ => self.insert(hashes, report),
         }
     }
 

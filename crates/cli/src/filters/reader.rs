@@ -4,7 +4,7 @@
 
 use tamis::formats::{Geometry, Kind as Saved};
 use tamis::hash::AnyStable;
-use tamis::{CuckooFilter, Frozen, Hashed as _, OnceCuckooFilter};
+use tamis::{CuckooFilter, Frozen, OnceCuckooFilter};
 
 use super::AnyFilter;
 use super::figures::Described;
@@ -72,18 +72,7 @@ impl Reader {
         match self {
             Self::Cuckoo(cuckoo) => cuckoo.contains_hashes(hashes, report),
             Self::OnceCuckoo(cuckoo) => cuckoo.contains_hashes(hashes, report),
-            Self::Other(AnyFilter::Bloom(filter)) => filter.contains_hashes(hashes, report),
-            Self::Other(AnyFilter::Blocked(filter)) => filter.contains_hashes(hashes, report),
-            Self::Other(AnyFilter::Once(filter)) => filter.contains_hashes(hashes, report),
-            Self::Other(AnyFilter::Cuckoo(filter)) => filter.contains_hashes(hashes, report),
-            Self::Other(AnyFilter::OnceCuckoo(filter)) => filter.contains_hashes(hashes, report),
-            Self::Other(AnyFilter::Counting(filter)) => filter.contains_hashes(hashes, report),
-            Self::Other(AnyFilter::Rotating(filter)) => filter.contains_hashes(hashes, report),
-            Self::Other(AnyFilter::ScalableBloom(filter)) => {
-                filter.contains_hashes(hashes, report);
-            }
-            Self::Other(AnyFilter::Scalable(filter)) => filter.contains_hashes(hashes, report),
-            Self::Other(AnyFilter::Table(_)) => {}
+            Self::Other(filter) => filter.contains_hashes(hashes, report),
         }
     }
 }

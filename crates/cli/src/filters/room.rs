@@ -38,18 +38,6 @@ impl AnyFilter {
     pub(crate) const fn refuses(&self) -> bool {
         matches!(self, Self::Cuckoo(_) | Self::OnceCuckoo(_))
     }
-
-    /// Returns the number of the first item that the filter surely does not contain. (Of a filter
-    /// without a [`room`](Self::room), no item is returned.)
-    pub(crate) fn first_absent(&self, mut hashes: impl Iterator<Item = u64>) -> Option<usize> {
-        match self {
-            Self::Bloom(filter) => hashes.position(|hash| !filter.by_hash().contains(hash)),
-            Self::Blocked(filter) => hashes.position(|hash| !filter.by_hash().contains(hash)),
-            Self::Once(filter) => hashes.position(|hash| !filter.by_hash().contains(hash)),
-            Self::Counting(filter) => hashes.position(|hash| !filter.by_hash().contains(hash)),
-            _ => None,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -67,9 +67,9 @@ impl<'f> Limited<'f> {
         while !left.is_empty() {
             let room = most.saturating_sub(*items);
             if room == 0 {
-                let absent = self.filter.first_absent(left.iter().map(|entry| entry.hash));
+                let absent = left.iter().find(|entry| !self.filter.contains(entry.hash))?;
                 let why = Why::Overfull { filter: self.name.clone(), items: most, rate };
-                return absent.map(|number| (left[number].record, why));
+                return Some((absent.record, why));
             }
             // As many records as have room even if all are new.
             let count = left.len().min(usize::try_from(room).unwrap_or(usize::MAX));
