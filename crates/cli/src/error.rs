@@ -60,12 +60,13 @@ pub enum Error {
         /// The reason, in numbers for one slice of the filter.
         source: BuildError,
     },
-    /// The filter asked for is larger than the available memory. This is found before any output.
+    /// There is not enough memory for the filter asked for, or to let it grow. The first is found
+    /// before any output.
     Memory {
         /// The number of bytes needed.
         needed: u64,
-        /// The number of bytes available.
-        available: u64,
+        /// The number of bytes available, or `None` if the system did not allocate more.
+        available: Option<u64>,
     },
     /// There is not enough memory for what is in a file, or for the run.
     Short {
@@ -75,11 +76,6 @@ pub enum Error {
         needed: u64,
         /// The number of bytes available, or `None` if the system did not allocate them.
         available: Option<u64>,
-    },
-    /// The system did not allocate the memory of a table.
-    Allocation {
-        /// The number of bytes asked for.
-        needed: u64,
     },
     /// A table has doubled as often as it can.
     Outgrown,
@@ -177,8 +173,7 @@ pub enum Why {
         /// The capacity asked for.
         capacity: u64,
     },
-    /// The filter could not grow: [`Error::Filter`], [`Error::Memory`], [`Error::Allocation`] or
-    /// [`Error::Outgrown`].
+    /// The filter could not grow: [`Error::Filter`], [`Error::Memory`] or [`Error::Outgrown`].
     Growth(Box<Error>),
     /// A filter of fixed size refused the item.
     Insert(InsertError),
@@ -273,7 +268,6 @@ impl Error {
             | Self::Undelimited { .. }
             | Self::Filter { .. }
             | Self::Memory { .. }
-            | Self::Allocation { .. }
             | Self::Outgrown => 2,
         }
     }
@@ -300,17 +294,6 @@ impl Why {
             Self::Foreign(_) => 2,
         }
     }
-
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            Self::Read(source) => Some(source),
-            Self::Growth(source) => Some(&**source),
-            Self::Insert(source) => Some(source),
-            Self::Foreign(source) => Some(source),
-            Self::Remote { source, .. } => Some(&**source),
-            _ => None,
-        }
-    }
 }
 
 /// The exit code of a failed read: 2 if the file cannot be opened.
@@ -328,18 +311,4 @@ impl From<Error> for Why {
     }
 }
 
-impl core::error::Error for Error {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            Self::At { why, .. } => why.source(),
-            Self::Write(source) | Self::Thread(source) => Some(source),
-            Self::Filter { source, .. } => Some(source),
-            Self::Load { source, .. } => Some(source),
-            Self::Save { source, .. } => Some(source),
-            Self::Merge { source, .. } => Some(source),
-            Self::Foreign { source, .. } => Some(source),
-            Self::Remote { source, .. } => Some(&**source),
-            _ => None,
-        }
-    }
-}
+impl core::error::Error for Error {}

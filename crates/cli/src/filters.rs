@@ -304,12 +304,12 @@ const SATURATED: u32 = 15;
 /// The error for a table that could not take the items of another.
 fn ungrown(other: &Header<'_>, error: Error) -> Error {
     other.refused(match error {
-        Error::Memory { needed, available } => format!(
+        Error::Memory { needed, available: Some(available) } => format!(
             "cannot be merged: out of memory: the tables need {}, but {} are available",
             bytes(needed),
             bytes(available)
         ),
-        Error::Allocation { needed } => {
+        Error::Memory { needed, available: None } => {
             format!("cannot be merged: out of memory: the tables need {} more", bytes(needed))
         }
         error => format!("cannot be merged: {error}"),

@@ -26,7 +26,9 @@ const THREAD: u64 = 3 << 20;
 /// Returns an error if this number of bytes is not available for a filter that is built.
 pub(crate) fn check(needed: u64) -> Result<(), Error> {
     match available() {
-        Some(available) if needed > available => Err(Error::Memory { needed, available }),
+        Some(available) if needed > available => {
+            Err(Error::Memory { needed, available: Some(available) })
+        }
         _ => Ok(()),
     }
 }

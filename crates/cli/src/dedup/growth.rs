@@ -150,7 +150,9 @@ impl Growth {
                 let capacity = self.capacity.filter(|_| number == 0);
                 Error::Filter { kind: self.kind.into(), capacity, rate: self.rate, source }
             }
-            Refusal::Memory { needed, available } => Error::Memory { needed, available },
+            Refusal::Memory { needed, available } => {
+                Error::Memory { needed, available: Some(available) }
+            }
         }
     }
 

@@ -207,7 +207,7 @@ fn of_directory(directory: &[[u64; FIELDS]], lines: u64) -> Option<Result<Vec<Ta
     for &fields in directory {
         match Table::of_fields(fields)? {
             Ok(table) => tables.push(table),
-            Err(Error::Memory { needed, .. } | Error::Allocation { needed }) => {
+            Err(Error::Memory { needed, .. }) => {
                 return Some(Err(needed));
             }
             Err(_) => return None,

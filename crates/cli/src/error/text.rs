@@ -84,11 +84,16 @@ impl fmt::Display for Error {
                     _ => write!(f, ": {source}"),
                 }
             }
-            Self::Memory { needed, available } => write!(
+            Self::Memory { needed, available: Some(available) } => write!(
                 f,
                 "out of memory: the filter needs {}, but {} are available; lower --capacity or --window, or give a --rate or raise it",
                 bytes(*needed),
                 bytes(*available)
+            ),
+            Self::Memory { needed, available: None } => write!(
+                f,
+                "out of memory: the filter needs {} more; lower --capacity, or give a --rate",
+                bytes(*needed)
             ),
             Self::Short { name, needed, available } => {
                 write!(f, "{name}: out of memory: it needs {}", bytes(*needed))?;
@@ -96,11 +101,6 @@ impl fmt::Display for Error {
                     write!(f, ", but {} are available", bytes(available))
                 })
             }
-            Self::Allocation { needed } => write!(
-                f,
-                "out of memory: the filter needs {} more; lower --capacity, or give a --rate",
-                bytes(*needed)
-            ),
             Self::Outgrown => {
                 write!(f, "the table has doubled as often as it can; give a sufficient --capacity")
             }

@@ -59,7 +59,8 @@ impl Hashes {
                 let text = format!("out of memory: the list of all hashes {lack}; give --capacity");
                 return Err(Error::Usage(text));
             }
-            list.try_reserve(new.len()).map_err(|_| Error::Allocation { needed: bytes })?;
+            let refused = |_| Error::Memory { needed: bytes, available: None };
+            list.try_reserve(new.len()).map_err(refused)?;
         }
         list.extend(new);
         Ok(())

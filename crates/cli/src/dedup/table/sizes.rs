@@ -75,9 +75,9 @@ impl Size {
         if is_next {
             check(needed)?;
         } else if left().is_some_and(|left| needed > left) {
-            return Err(Error::Allocation { needed });
+            return Err(Error::Memory { needed, available: None });
         }
-        Memory::zeroed(self.lines).ok_or(Error::Allocation { needed })
+        Memory::zeroed(self.lines).ok_or(Error::Memory { needed, available: None })
     }
 
     /// The size after the next doubling: a bit of each rest becomes a bit of the number of its
