@@ -36,12 +36,11 @@ pub use self::options::{Filter, Options};
 pub use self::summary::Summary;
 pub use crate::pipeline::{CHUNK, Noted, Notes, Seed, Tally, Watch};
 
-pub(crate) use self::repeated::Filters;
-pub(crate) use self::shard::{Fill, Shard};
 pub(crate) use self::sharded::Sharded;
 pub(crate) use self::tables::Tables;
-pub(crate) use self::window::by_window;
 
+use self::repeated::Filters;
+use self::shard::Fill;
 use self::store::Store;
 use self::summary::Expected;
 

@@ -32,7 +32,7 @@ mod reader;
 mod room;
 
 pub(crate) use self::collect::{Collect, Hashes};
-pub(crate) use self::decide::{insertion, lookup, removal};
+pub(crate) use self::decide::{discovery, insertion, lookup, removal};
 pub(crate) use self::figures::Described;
 pub(crate) use self::header::Header;
 pub(crate) use self::lock::Lock;

@@ -21,6 +21,30 @@ fn printed(command: &mut Command) -> Vec<u8> {
     command.assert().success().stderr("").get_output().stdout.clone()
 }
 
+/// Also those records that are lost at a high rate, whatever the kind is.
+#[test]
+fn the_output_and_the_filter_do_not_depend_on_the_number_of_threads() {
+    for options in [
+        &[][..],
+        &["--kind", "blocked", "--capacity", "30k", "--rate", "10%"],
+        &["--kind", "once", "--capacity", "30k", "--rate", "10%"],
+        &["--kind", "bloom", "--capacity", "30k", "--rate", "10%"],
+        &["--kind", "counting", "--capacity", "30k", "--rate", "10%"],
+        &["--kind", "cuckoo", "--capacity", "30k", "--rate", "1%"],
+        &["--kind", "scalable", "--rate", "10%"],
+        &["--window", "5k", "--rate", "1%"],
+    ] {
+        let runs = ["1", "2", "7"].map(|threads| {
+            let files = Files::new();
+            let mut run = tamis();
+            run.args(["new", "-q", "-j", threads]).args(options).arg(files.path("seen"));
+            let output = run.arg(homepages()).assert().success().get_output().stdout.clone();
+            (output, files.read("seen"))
+        });
+        assert!(runs.iter().all(|run| *run == runs[0]), "{options:?}");
+    }
+}
+
 /// A table that is created without options loses nothing and grows.
 #[test]
 fn the_default_is_a_table_that_grows() {

@@ -54,9 +54,8 @@ use crate::units::{count, rate};
 /// Ctrl-C or SIGTERM all claimed records are printed first.
 ///
 /// Two runs on one filter in a file take turns: the second waits until the first has ended. Records
-/// without a key are printed each time. In a filter of kind blocked, once, bloom, counting or
-/// scalable, the records that the --rate loses depend on the order in which threads insert, so two
-/// runs may differ in them; with -j 1 they do not.
+/// without a key are printed each time. The output and the file of the filter are the same for any
+/// number of threads.
 ///
 /// Exit codes: 0 success (also if the output pipe was closed, or nothing was printed); 1 failure
 /// while running; 2 bad usage or bad input.

@@ -7,10 +7,9 @@ use tamis::hash::AnyStable;
 
 use super::report::Report;
 use crate::args::{BuildArgs, Choice};
-use crate::dedup::by_window;
 use crate::error::Error;
 use crate::file_kind::FileKind;
-use crate::filters::{AnyFilter, Collect, Copies, Lock, Room, insertion};
+use crate::filters::{self, AnyFilter, Collect, Copies, Lock, Room, insertion};
 use crate::input::{self, shown};
 use crate::output::{self, Roles};
 use crate::pipeline::{self, Done, Gate, Hasher, Printed, Records};
@@ -49,8 +48,8 @@ pub(crate) fn build(mut args: BuildArgs) -> Result<(), Error> {
         Some(size) => {
             let filter = args.filter(choice.kind(), size, hasher.clone())?;
             // A window depends on the order of the records.
-            let decider = if let AnyFilter::Rotating(window) = &filter {
-                by_window(window, Hasher::Any(hasher), Printed::None)
+            let decider = if let AnyFilter::Rotating(_) = &filter {
+                filters::discovery(&filter, Hasher::Any(hasher), Printed::None, None)
             } else {
                 insertion(&filter)
             };

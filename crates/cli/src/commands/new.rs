@@ -8,20 +8,17 @@ use tamis::hash::{Algorithm, AnyStable, StableHasher};
 
 mod foreign;
 mod keeper;
-mod limited;
 mod prepared;
-mod shards;
 
 pub(super) use self::keeper::Keeper;
-use self::limited::Limited;
 use self::prepared::{Prepared, prepare};
 use super::remote;
 use super::report::Report;
 use crate::args::{Choice, NewArgs};
-use crate::dedup::{Sharded, Tables, by_window};
+use crate::dedup::{Sharded, Tables};
 use crate::error::Error;
 use crate::file_kind::{CREATED_RATE, FileKind, WINDOW_RATE};
-use crate::filters::{AnyFilter, Copies, Header, command_without};
+use crate::filters::{self, AnyFilter, Copies, Header, command_without};
 use crate::foreign::Opened;
 use crate::geometry::design_rate;
 use crate::input::shown;
@@ -70,20 +67,14 @@ pub(crate) fn new(mut args: NewArgs) -> Result<(), Error> {
         filter.prepare(&args.filter, form.saved()).map(Some)
     };
     let keeper = Keeper::new(&output, &save, Some(&args.filter), !args.no_wait);
-    // A window depends on the order of all records, other filters on that of the records of each
-    // shard.
-    let decider = if let AnyFilter::Rotating(window) = &filter {
-        by_window(window, hasher, Printed::Fresh)
-    } else {
+    let decider = if let AnyFilter::Table(tables) = &filter {
+        let sharded = Sharded::new(tables.filters());
         let plan = Plan { sharded: true, ..Plan::of(Printed::Fresh) };
-        let sharded = Sharded::new(shards::of(&filter));
+        Decider::new(hasher, plan, move |chunk, failed| sharded.decide(chunk, failed))
+    } else {
         let room = filter.room(args.rate_of(choice, &filter)).filter(|_| !args.overfull);
-        if room.is_some() || filter.refuses() {
-            let limited = Limited::new(sharded, &filter, shown(&args.filter), room);
-            Decider::new(hasher, plan, move |chunk, failed| limited.decide(chunk, failed))
-        } else {
-            Decider::new(hasher, plan, move |chunk, failed| sharded.decide(chunk, failed))
-        }
+        let room = room.map(|room| (room, shown(&args.filter)));
+        filters::discovery(&filter, hasher, Printed::Fresh, room)
     };
     let done = keeper.run(inputs, &records, &decider, &mut screen, args.save_every)?;
     drop((screen, lock));

@@ -9,32 +9,17 @@
 use std::io::Write;
 use std::time::Instant;
 
+use tamis::BuildError;
 use tamis::hash::Rapid;
-use tamis::{BuildError, RotatingBloomFilter};
 
 use super::options::Options;
 use super::summary::{Expected, Summary};
 use crate::error::Error;
 use crate::file_kind::FileKind;
-use crate::filters::{AnyFilter, Copies};
+use crate::filters::{self, AnyFilter, Copies};
 use crate::geometry::{GENERATIONS, Geometry, generation, rate_of_generations};
 use crate::input::Input;
-use crate::pipeline::{self, Batch, Decider, Gate, Hasher, Plan, Printed, Watch};
-
-/// Decides records by a rotating filter, in input order. The caller does not change the filter
-/// meanwhile.
-pub(crate) fn by_window<S: Sync>(
-    filter: &RotatingBloomFilter<[u8], S>,
-    hasher: Hasher,
-    printed: Printed,
-) -> Decider<'_> {
-    Decider::in_order(hasher, Plan::of(printed), move |chunk| {
-        let Batch { entries, fresh, .. } = chunk.batch();
-        filter.by_hash().insert_many_with(entries.iter().map(|entry| entry.hash), |number, new| {
-            fresh[entries[number].record as usize] = new;
-        });
-    })
-}
+use crate::pipeline::{self, Gate, Hasher, Printed, Watch};
 
 /// Prints the records that are not among the last `items` printed ones. As [`run`](super::run).
 pub(super) fn run(
@@ -55,16 +40,16 @@ pub(super) fn run(
     // The filter sees only hashes: its own hasher is not used.
     let hasher = Rapid::with_seed(0).into();
     let filter = AnyFilter::build(kind, Copies::Once, items, rate, hasher)?;
-    let (Some(sizes), AnyFilter::Rotating(filter)) = (sizes, filter) else {
+    let (Some(sizes), AnyFilter::Rotating(window)) = (sizes, &filter) else {
         return Err(refused(BuildError::Unsized));
     };
 
-    let decider = by_window(&filter, Hasher::new(options.seed)?, Printed::Fresh);
+    let decider = filters::discovery(&filter, Hasher::new(options.seed)?, Printed::Fresh, None);
     let gate = Gate::default();
     let done = pipeline::run(inputs, output, &options.records(), &decider, &gate, watch)?;
     let lost = lost(&sizes, items, done.tally.items());
     let expected = Expected { lost, extra: 0.0 };
-    let used = (1, filter.size_in_bytes());
+    let used = (1, window.size_in_bytes());
     Ok(Summary::new(done, expected, used, options, start.elapsed()))
 }
 
