@@ -157,9 +157,9 @@ impl<F: Buildable> Builder<F> {
     /// average; meanwhile the rate is lower. At the end of growth, inserts return
     /// [`InsertError::Full`](crate::InsertError::Full).
     ///
-    /// Address space is reserved for the bound. Unix and Windows with feature `std` take memory when
-    /// it is needed. Elsewhere the allocator decides, and may write all of it at once: then the bound
-    /// must fit into memory. If the system refuses the address space,
+    /// Address space is reserved for the bound. Unix and Windows with feature `std` take memory
+    /// when it is needed. Elsewhere the allocator decides, and may write all of it at once: then
+    /// the bound must fit into memory. If the system refuses the address space,
     /// [`build`](Self::build) returns [`BuildError::Alloc`]. If no fingerprint is wide enough for
     /// the rate at the bound, it returns [`BuildError::RateTooLow`]: each doubling takes a bit of
     /// the fingerprint, so a higher first capacity allows a lower rate or a higher bound.

@@ -12,7 +12,7 @@ use tamis_cuckoo::{
     BuildError, Builder, CuckooFilter, Filter as _, Geometry, InsertError, MergeError,
     OnceCuckooFilter,
 };
-use tamis_hash::{HashItem as _, Rapid, SipHash13};
+use tamis_hash::{Rapid, SipHash13};
 
 #[test]
 fn filters_are_send_and_sync_whatever_the_item() {

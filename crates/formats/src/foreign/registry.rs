@@ -54,9 +54,9 @@ pub type AnyFilter = Box<dyn Filter + Send + Sync>;
 /// If the bytes are a filter of none of the formats: the error of the format whose header they
 /// have, or of the first format if no header matches. [`Error::NoFilter`] for a file of Tamis and
 /// for text, which a format without a header would take, and for what looks like a filter block of
-/// LevelDB if both its formats are possible. Of a Parquet file, [`Error::Column`] if no column
-/// with filters has this name, or several have and none is named; [`Error::RowGroup`] if a row group
-/// has no filter of the column.
+/// LevelDB if both its formats are possible. Of a Parquet file, [`Error::Column`] if no column with
+/// filters has this name, or several have and none is named; [`Error::RowGroup`] if a row group has
+/// no filter of the column.
 ///
 /// # Examples
 ///

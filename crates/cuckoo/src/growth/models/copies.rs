@@ -131,8 +131,8 @@ fn model_all_are_once_in_a_copy_beside_the_rest_of_a_portion() {
     });
 }
 
-/// Returns a copy at a pointer: `choose` gets that of the table, loaded before the stripe is taken if
-/// `early`.
+/// Returns a copy at a pointer: `choose` gets that of the table, loaded before the stripe is taken
+/// if `early`.
 fn copy_at(
     table: &Table,
     early: bool,
