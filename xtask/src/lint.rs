@@ -31,9 +31,6 @@ pub(crate) fn clippy(sh: &Shell) -> Result {
 pub(crate) fn docs(sh: &Shell) -> Result {
     let _env = sh.push_env("RUSTDOCFLAGS", "-D warnings");
     let features = workspace::features(sh)?;
-    // The other crates have no page that anybody reads.
-    let packages = workspace::published(sh)?;
-    let packages = packages.iter().flat_map(|package| ["--package", &package.name]);
-    cmd!(sh, "cargo doc {packages...} --features {features} --no-deps").run()?;
+    cmd!(sh, "cargo doc --workspace --features {features} --no-deps").run()?;
     Ok(())
 }

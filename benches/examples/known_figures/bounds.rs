@@ -13,7 +13,7 @@ use tamis::Figures;
 ///
 /// POWER: with `n` expected hits, an error of the rate by `10 / sqrt(n)` is found with a
 /// probability of 0.999 (6.8 standard deviations for alpha, 3.1 for the power): 11 % where 9,000
-/// are expected, 60 % where the quick size expects 300.
+/// are expected, 120 % where the quick size expects 70.
 const ALPHA: f64 = 1e-11;
 
 /// The most checks: the sum of their probabilities stays below 1e-9.

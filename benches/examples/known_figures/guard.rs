@@ -33,7 +33,7 @@ pub(crate) fn add(table: &mut Table, bounds: &mut Bounds, size: Size) -> Fallibl
         number(KEYS),
         number(BITS / 8)
     ));
-    let queries = size.of(QUERIES, 10);
+    let queries = size.of(QUERIES, 50);
     for (probes, published) in CASES {
         let hasher = || Rapid::with_seed(80);
         let builder = BloomFilter::<u64>::builder().hasher(hasher()).bits(BITS).probes(probes);

@@ -28,7 +28,7 @@ pub(crate) fn add(table: &mut Table, bounds: &mut Bounds, size: Size) -> Fallibl
     table.title(&format!("m/n and k: a classic filter with {} keys", number(keys)));
     for (per_key, probes, published, queries) in CASES {
         let what = format!("m/n = {per_key}, k = {probes}");
-        let queries = size.of(queries, 20);
+        let queries = size.of(queries, 100);
         let bits = per_key * keys;
         let filter = BloomFilter::<u64>::builder()
             .hasher(Rapid::with_seed(per_key))
