@@ -1,4 +1,5 @@
-//! The words of a filter, for crates that save and load filters.
+//! The words of a filter that does not grow, for crates that save and load filters. [`growing`] has
+//! those of a filter that grows: for its geometry, the functions here return nothing of use.
 //!
 //! The buckets of a filter are an array of cache lines of eight words of 64 bits.
 //! [`try_copy_lines`] returns a copy of them, [`pass`] reads them without a copy, and
