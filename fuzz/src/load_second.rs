@@ -79,8 +79,7 @@ fn check_filter<F: Saved<Hasher = AnyStable>>(
             Ok(_) => assert!(filter.contains_hash(hash(number)), "a false negative"),
         }
     }
-    // No insert loses an item.
-    // A window forgets items.
+    // No insert loses an item, but in a window, which forgets items.
     let forgets = info.kind() == tamis_formats::Kind::RotatingBloom;
     let lost = (0..if forgets { 0 } else { QUERIES })
         .find(|number| reader.contains(&item(*number)) && !filter.contains_hash(hash(*number)));

@@ -13,6 +13,24 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+/// The systems, by the names of their directories. In `tamis-formats` the name of a system stands
+/// for its formats.
+pub const SYSTEMS: [&str; 13] = [
+    "bits_and_blooms",
+    "datasketches",
+    "go_cuckoo",
+    "guava",
+    "hadoop",
+    "leveldb",
+    "orc",
+    "parquet",
+    "pybloom_live",
+    "rbloom",
+    "redisbloom",
+    "rocksdb",
+    "spark",
+];
+
 /// A filter that another system wrote.
 #[derive(Debug)]
 pub struct Vector {

@@ -4,25 +4,9 @@ use std::path::Path;
 
 use tamis_formats::foreign::{AnyFilter, Filter, Format, KeyType, read};
 use tamis_formats::{Geometry, Info, Kind, LoadError, Normalization, Options};
-use tamis_vectors::{Vector, vectors};
+use tamis_vectors::{SYSTEMS, Vector, vectors};
 
 use crate::key;
-
-pub(crate) const SYSTEMS: [&str; 13] = [
-    "bits_and_blooms",
-    "datasketches",
-    "go_cuckoo",
-    "guava",
-    "hadoop",
-    "leveldb",
-    "orc",
-    "parquet",
-    "pybloom_live",
-    "rbloom",
-    "redisbloom",
-    "rocksdb",
-    "spark",
-];
 
 /// The filter block of a table of LevelDB. A bare `leveldb` is a filter.
 pub(crate) const BLOCK: &str = "table_bpk10";

@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use statrs::distribution::{Binomial, DiscreteCDF};
 use tamis_formats::foreign::{Error, Format, Key, KeyType, convert, read};
 use tamis_formats::{LoadError, Options};
-use tamis_vectors::vectors;
+use tamis_vectors::{SYSTEMS, vectors};
 
-use crate::every::{BLOCK, SYSTEMS, all, emptied, read_by_name};
+use crate::every::{BLOCK, all, emptied, read_by_name};
 use crate::key;
 
 /// The least probability of a number of false positives, on each side. The vectors do not change,

@@ -11,26 +11,9 @@ use std::fs;
 use std::path::Path;
 
 use tamis_formats::foreign::Format;
-use tamis_vectors::{OwnedKey, Vector, vectors};
+use tamis_vectors::{OwnedKey, SYSTEMS, Vector, vectors};
 
 use self::run::{Folder, run};
-
-/// The systems: their names stand for their formats.
-const SYSTEMS: [&str; 13] = [
-    "bits_and_blooms",
-    "datasketches",
-    "go_cuckoo",
-    "guava",
-    "hadoop",
-    "leveldb",
-    "orc",
-    "parquet",
-    "pybloom_live",
-    "rbloom",
-    "redisbloom",
-    "rocksdb",
-    "spark",
-];
 
 /// The options with which records of a vector are read.
 fn options(vector: &Vector) -> Vec<&str> {

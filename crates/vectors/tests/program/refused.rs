@@ -101,7 +101,7 @@ fn options_that_contradict_each_other() {
 #[test]
 fn damaged_files_are_refused() {
     let folder = Folder::new();
-    for system in crate::SYSTEMS {
+    for system in tamis_vectors::SYSTEMS {
         // A filter of these systems is any bytes of a fitting length.
         if matches!(system, "go_cuckoo" | "parquet" | "leveldb" | "rocksdb" | "rbloom") {
             continue;
